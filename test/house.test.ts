@@ -61,12 +61,22 @@ describe('the house', () => {
     ],
     [
       'a type import that goes up within a room',
-      { 'src/torch/tensor/up.ts': "import type { B } from '../grad/b.js';" },
+      { 'src/torch/training/up.ts': "import type { B } from '../grad/b.js';" },
       /not below it/,
     ],
     [
       'a file of a room that imports one of its folders',
-      { 'src/torch/gate.ts': "import { b } from './tensor/b.js';" },
+      { 'src/torch/gate.ts': "import { b } from './module/b.js';" },
+      /not below it/,
+    ],
+    [
+      'a question that knows who asks it',
+      { 'src/values/value/v.ts': "import { b } from '../../torch/grad/b.js';" },
+      /not below it/,
+    ],
+    [
+      'a fact about modules that asks a question',
+      { 'src/torch/module/m.ts': "import { v } from '../../values/index.js';" },
       /not below it/,
     ],
     [

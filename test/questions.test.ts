@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Recorded } from '../src/dev/fixtures.js';
 import { root } from '../src/dev/project.js';
+import type { Recorded } from '../src/testing/fixtures.js';
 
 interface Case {
   readonly place: string;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { allFixtures } from '../src/dev/torture/subject.js';
-import { neutral, Renaming, suggestive, type Violation } from '../src/dev/wording/renaming.js';
 import { loadParser } from '../src/syntax/parser.js';
+import { neutral, Renaming, suggestive, type Violation } from '../src/testing/wording/renaming.js';
+import { transforms } from '../transforms/index.js';
 
 /**
  * A name is never a proof: other names for the same things must not make a finding safe. `MEMFIX_LONG=1` also changes every
@@ -31,7 +32,7 @@ const BELIEVED: ReadonlyMap<string, string> = new Map([
 
 describe('a change of names', async () => {
   const fixtures = allFixtures();
-  const renaming = new Renaming(await loadParser(), fixtures);
+  const renaming = new Renaming({ parser: await loadParser(), transforms }, fixtures);
   const wrong = (violations: readonly Violation[]) =>
     violations.filter(({ at }) => {
       const fixture = at.slice(0, at.lastIndexOf(':'));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { casesOf, isChosen, recording } from '../src/dev/fixtures.js';
+import { VARIANTS } from '../src/testing/variants.js';
 import { chosenParser } from '../src/workspace/parser-choice.js';
 import { transforms } from '../transforms/index.js';
 import { fixtureSuite } from './support/suite.js';
-import { VARIANTS } from './support/variants.js';
 
 /** What a transform must bring before it is believed: where it acts (or speaks), and where it must not. */
 const LEAST = { default: { acts: 8, keep: 10 }, other: { acts: 4, keep: 5 } };

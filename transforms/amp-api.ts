@@ -20,6 +20,7 @@ import {
   isPrivate,
   isTestCode,
   keywordArgument,
+  keywordValue,
   NEW_AMP,
   OLD_AMP,
   ownsItsLines,
@@ -104,7 +105,7 @@ export const ampApi: Transform<AmpSite> = {
       const use = dottedAmpUse(module, node);
       if (use === undefined || (use.kind !== 'call' && !isBareDecorator(use))) continue;
       if (use.node.closest('string') !== undefined) continue;
-      const name = use.node.field('attribute') ?? use.node;
+      const name = use.node.attribute ?? use.node;
       yield {
         node: name,
         imported: undefined,
@@ -203,12 +204,11 @@ function rewrite(
 }
 
 function rewriteAutocast(call: PyNode, edit: EditBuilder, module: PyModule, proof: Proof): void {
-  if (call.field('arguments')?.type !== 'argument_list')
-    throw new Unfixable('its only argument is a bare generator');
+  if (call.arguments?.type !== 'argument_list') throw new Unfixable('its only argument is a bare generator');
   const given = argumentsOf(call);
   const names = AMP_NAMES.get('autocast')?.positional ?? [];
   const positional = given.filter(({ type }) => type !== 'keyword_argument' && type !== 'dictionary_splat');
-  const isOff = (keywordArgument(call, 'enabled')?.field('value') ?? positional[0])?.text === 'False';
+  const isOff = (keywordValue(call, 'enabled') ?? positional[0])?.text === 'False';
   const hasDtype = keywordArgument(call, 'dtype') !== undefined || positional.length > 1;
   const isQuiet = isOff && !mayOpenAutocast(module, call);
   const needsDtype =

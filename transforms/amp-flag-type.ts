@@ -83,7 +83,7 @@ export const ampFlagType: Transform<Site> = {
 function yamlFlag(module: PyModule, subject: PyNode): string | undefined {
   const keys: string[] = [];
   let at: PyNode | undefined = subject;
-  for (; at?.type === 'attribute'; at = at.field('object')) keys.unshift(at.field('attribute')?.text ?? '');
+  for (; at?.type === 'attribute'; at = at.object) keys.unshift(at.attribute?.text ?? '');
   const scope = at?.type === 'identifier' && keys.length > 0 ? module.resolve(at) : undefined;
   if (at === undefined || scope?.kind !== 'function') return undefined;
   if (!module.writes(scope, at.text).every((write) => roleOf(write) === 'parameter')) return undefined;
@@ -93,6 +93,6 @@ function yamlFlag(module: PyModule, subject: PyNode): string | undefined {
 
 function isSetting(subject: PyNode): boolean {
   if (subject.type === 'identifier') return true;
-  const holder = subject.type === 'subscript' ? subject.field('value') : subject.field('object');
+  const holder = subject.type === 'subscript' ? subject.value : subject.object;
   return holder !== undefined && HOLDER.test(holder.text);
 }

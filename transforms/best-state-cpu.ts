@@ -15,6 +15,7 @@ import {
   DEEPCOPY,
   enclosingFunction,
   enclosingLoops,
+  isCallee,
   isTestCode,
   keywordArgument,
   methodName,
@@ -81,8 +82,8 @@ export const bestStateCpu: Transform<StateSite> = {
       const copy = deepcopyAround(module, call);
       const value = copy ?? call;
       const assignment = value.parent;
-      const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
-      if (target === undefined || assignment?.field('right') !== value) continue;
+      const target = assignment?.type === 'assignment' ? assignment.left : undefined;
+      if (target === undefined || assignment?.right !== value) continue;
       if (target.type !== 'identifier' && target.type !== 'attribute') continue;
       if (copy === undefined && !isAliasedBest(module, model, target)) continue;
       yield {
@@ -137,18 +138,18 @@ export const bestStateCpu: Transform<StateSite> = {
 
 /** What a constructor copies is still on the CPU, and stays there: only modules move with their owner. */
 function isConstructor(node: PyNode): boolean {
-  return enclosingFunction(node)?.field('name')?.text === '__init__';
+  return enclosingFunction(node)?.name?.text === '__init__';
 }
 
 /** Optimizers, schedulers and the like have state dicts of another shape. */
 function isOther(model: PyNode): boolean {
-  const name = (model.type === 'attribute' ? model.field('attribute') : model)?.text ?? '';
+  const name = (model.type === 'attribute' ? model.attribute : model)?.text ?? '';
   return /optim|sched|scaler|^opt|ema|loader|sampler/i.test(name) || nameSaysModel(name) === 'no';
 }
 
 function deepcopyAround(module: PyModule, call: PyNode): PyNode | undefined {
   const copy = call.parent?.type === 'argument_list' ? call.parent.parent : undefined;
-  const callee = copy?.field('function');
+  const callee = copy?.function;
   if (copy === undefined || callee === undefined || argumentsOf(copy).length !== 1) return undefined;
   return qualifiedName(module, callee) === DEEPCOPY ? copy : undefined;
 }
@@ -169,15 +170,11 @@ function loadsOf(module: PyModule, target: PyNode): readonly PyNode[] {
 
 /** Called, or asked for its parameters: what an optimizer or a scheduler is not. */
 function isUsedAsModule(module: PyModule, model: PyNode): Answer {
-  const name = (model.type === 'attribute' ? model.field('attribute') : model)?.text ?? '';
-  const asked = module.at('parameters()').some((hit) => hit.parent?.field('object')?.text === model.text);
+  const name = (model.type === 'attribute' ? model.attribute : model)?.text ?? '';
+  const asked = module.at('parameters()').some((hit) => hit.parent?.object?.text === model.text);
   const called = module.at(`${name}(`).some((hit) => {
     const callee = hit.parent?.type === 'attribute' ? hit.parent : hit;
-    return (
-      callee.text === model.text &&
-      callee.parent?.type === 'call' &&
-      callee.parent.field('function') === callee
-    );
+    return callee.text === model.text && isCallee(callee);
   });
   return asked || called ? 'yes' : all(['unknown', nameSaysModel(name)]);
 }

@@ -165,7 +165,7 @@ function mayLoadTyped(glimpse: Glimpse): boolean {
 
 function inBfloat16(node: PyNode, edit: EditBuilder): string {
   if (node.type === 'string') return node.text.replace('float16', 'bfloat16');
-  const object = node.field('object');
+  const object = node.object;
   return object === undefined ? edit.name(BFLOAT16, node) : `${object.text}.bfloat16`;
 }
 

@@ -13,6 +13,7 @@ import {
   ask,
   CHECKPOINT,
   CHECKPOINT_SEQUENTIAL,
+  calledPath,
   callsNamed,
   hasSplat,
   isCheckpointWrapper,
@@ -81,7 +82,7 @@ export const checkpointPreserveRng: Transform<RngSite> = {
     for (const { call, node, path, block } of checkpointed(module)) {
       if (isTestCode(module, call)) continue;
       const given = keywordArgument(call, KEEP);
-      const isOff = given?.field('value')?.type === 'false';
+      const isOff = given?.value?.type === 'false';
       const isFree = (): boolean => block !== undefined && isFreeOfRandomness(module, block);
       if (given === undefined && path === CHECKPOINT) {
         const message = 'torch keeps the state of the random generators for the recomputation';
@@ -90,7 +91,7 @@ export const checkpointPreserveRng: Transform<RngSite> = {
         const what = block === undefined ? 'the block' : `\`${shown(block)}\``;
         const message = `${what} is recomputed with other random numbers: with dropout inside its gradients are wrong, and no memory is saved`;
         const measuredAs = 'training step with dropout';
-        yield { node: given.field('name') ?? node, call, block, given, message, measuredAs };
+        yield { node: given.name ?? node, call, block, given, message, measuredAs };
       }
     }
   },
@@ -129,15 +130,14 @@ interface Checkpointed {
 /** Calls of torch's checkpointing, and `partial(checkpoint, …)` of it. */
 function* checkpointed(module: PyModule): Generator<Checkpointed> {
   for (const { call, name } of NAMES.flatMap((each) => callsNamed(module, each))) {
-    const callee = call.field('function');
-    const path = callee && qualifiedName(module, callee);
+    const path = calledPath(module, call);
     if (path === undefined || !isCheckpointing(path)) continue;
     const [first] = argumentsOf(call);
     const block = first?.type === 'keyword_argument' || first?.type === 'list_splat' ? undefined : first;
     yield { call, node: name, path, block: path === CHECKPOINT ? block : undefined };
   }
   for (const { call, name } of callsNamed(module, 'partial')) {
-    const callee = call.field('function');
+    const callee = call.function;
     const [first] = argumentsOf(call);
     const path = first && qualifiedName(module, first);
     if (path === undefined || !isCheckpointing(path)) continue;

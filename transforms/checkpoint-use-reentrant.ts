@@ -14,17 +14,18 @@ import {
   CHECKPOINT,
   CHECKPOINT_SEQUENTIAL,
   callsNamed,
-  checkpointCall,
   enclosingWiths,
   isInExpressionScope,
   isTestCode,
   isTestFile,
   keywordArgument,
+  keywordValue,
   lacksParameter,
   ownsItsLines,
   Proof,
   type PyModule,
   type PyNode,
+  positionalArguments,
   qualifiedName,
   requireOriginal,
   requireUncaught,
@@ -35,6 +36,7 @@ import {
   type Transform,
   usesDeepSpeed,
 } from '../src/toolkit/index.js';
+import { checkpointCall } from './checkpoint-use-reentrant/checkpoint-call.js';
 
 const FORM = 'use_reentrant';
 /** The ways to get at `torch.utils.checkpoint`, and to call what is in it, by its own name or another. */
@@ -196,9 +198,9 @@ function isTestedFor(call: PyNode): boolean {
   for (let at: PyNode | undefined = call; at?.parent !== undefined; at = at.parent) {
     const { parent } = at;
     if (parent.type === 'function_definition') return false;
-    const isIf = parent.type === 'if_statement' && parent.field('consequence') === at;
+    const isIf = parent.type === 'if_statement' && parent.consequence === at;
     const isArm = parent.type === 'conditional_expression' && parent.named[0] === at;
-    const question = isIf ? parent.field('condition') : isArm ? parent.named[1] : undefined;
+    const question = isIf ? parent.condition : isArm ? parent.named[1] : undefined;
     const parts = question === undefined ? [] : conjuncts(question);
     if (parts.some(({ text }) => given.some((name) => text === `${name}.requires_grad`))) return true;
   }
@@ -208,15 +210,14 @@ function isTestedFor(call: PyNode): boolean {
 /** The parts of `a and b`. */
 function conjuncts(question: PyNode): readonly PyNode[] {
   const inner = question.type === 'parenthesized_expression' ? question.named[0] : question;
-  if (inner?.type !== 'boolean_operator' || inner.field('operator')?.type !== 'and')
-    return [inner ?? question];
+  if (inner?.type !== 'boolean_operator' || inner.operator?.type !== 'and') return [inner ?? question];
   return inner.named.flatMap(conjuncts);
 }
 
 /** `checkpoint_sequential(functions, segments, input, use_reentrant)` takes it by position as well. */
 function isChosen(call: PyNode, sequential: boolean): boolean {
   if (keywordArgument(call, FORM) !== undefined) return true;
-  const positional = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
+  const positional = positionalArguments(call);
   return sequential && positional.length > 3 && !positional.some(({ type }) => type.endsWith('splat'));
 }
 
@@ -224,7 +225,7 @@ function isChosen(call: PyNode, sequential: boolean): boolean {
 function keywordsForBlock(call: PyNode, sequential: boolean): string | undefined {
   if (sequential) return undefined;
   const names = argumentsOf(call).flatMap((each) =>
-    each.type === 'keyword_argument' ? [each.field('name')?.text ?? ''] : [],
+    each.type === 'keyword_argument' ? [each.name?.text ?? ''] : [],
   );
   return names.find((name) => !OF_TORCH.has(name) && name !== 'function');
 }
@@ -232,7 +233,7 @@ function keywordsForBlock(call: PyNode, sequential: boolean): string | undefined
 /** The block, a function of this file, has no such parameter: in no form does the call work. */
 function isUnknownToBlock(module: PyModule, call: PyNode, keyword: string): boolean {
   const [first] = argumentsOf(call);
-  const block = keywordArgument(call, 'function')?.field('value') ?? first;
+  const block = keywordValue(call, 'function') ?? first;
   return block !== undefined && lacksParameter(module, block, keyword);
 }
 
@@ -247,14 +248,14 @@ const SWALLOWS = /\bsuppress\(|\bdef __a?exit__\(|\.submit\(|\.(?:apply|map)_asy
 /** A caller in this file that goes another way after the error. */
 function isCaughtAround(module: PyModule, call: PyNode): boolean {
   if (module.mentions(SWALLOWS)) return true;
-  const name = call.closest('function_definition')?.field('name')?.text;
+  const name = call.closest('function_definition')?.name?.text;
   const called = name === 'forward' || name === undefined ? '(' : `${name}(`;
   return module.at('except').some((node) => {
     const tried = node.closest('try_statement');
     const handled = node.closest('except_clause')?.text ?? '';
     return (
       /^except\s*(?:\*\s*)?(?::|[^:\n]*(?:ValueError|Exception))/.test(handled) &&
-      (tried?.field('body')?.text ?? '').includes(called)
+      (tried?.body?.text ?? '').includes(called)
     );
   });
 }
@@ -268,7 +269,7 @@ function isReplaced(module: PyModule): boolean {
   return ['.checkpoint', '.checkpoint_sequential'].some((name) =>
     module.at(name).some(({ parent }) => {
       const assignment = parent?.parent;
-      if (assignment?.type !== 'assignment' || assignment.field('left') !== parent) return false;
+      if (assignment?.type !== 'assignment' || assignment.left !== parent) return false;
       const path = parent && qualifiedName(module, parent);
       return path === CHECKPOINT || path === CHECKPOINT_SEQUENTIAL;
     }),

@@ -15,7 +15,6 @@ import {
   CHECKPOINTING_KWARGS,
   calledDefinition,
   formGates,
-  hasAdapters,
   isAtLeast,
   isTestCode,
   isTransformersModel,
@@ -26,6 +25,7 @@ import {
   receiverOf,
   shown,
 } from '../src/toolkit/index.js';
+import { hasAdapters } from './checkpointing-enable-kwargs/adapters.js';
 
 interface EnableSite extends Site {
   readonly call: PyNode;
@@ -140,7 +140,7 @@ function isBeforeAdapters(module: PyModule, receiver: PyNode): boolean {
 function takesKwargs(module: PyModule, call: PyNode, receiver: PyNode): Answer {
   const own = calledDefinition(module, call);
   if (own === undefined) return isTransformersModel(module, receiver);
-  const parameters = own.field('parameters')?.named ?? [];
+  const parameters = own.parameters?.named ?? [];
   if (parameters.some(({ text }) => text.startsWith(CHECKPOINTING_KWARGS))) return 'yes';
   return parameters.some(({ type }) => type === 'dictionary_splat_pattern') ? 'unknown' : 'no';
 }

@@ -14,12 +14,11 @@ import {
   argumentsOf,
   enclosingClass,
   enclosingFunction,
-  isCpu,
   isDatasetClass,
-  isDevice,
   isTestCode,
-  keywordArgument,
+  keywordValue,
   methodName,
+  valueOf,
 } from '../src/toolkit/index.js';
 
 export const datasetCuda: Transform = {
@@ -99,19 +98,19 @@ function loaderCode({ stretches }: PyModule['glimpse']): ReadonlySet<string> {
 function isMove(module: PyModule, call: PyNode): boolean {
   if (methodName(call) === 'cuda') return true;
   const [first] = argumentsOf(call);
-  const device = first?.type === 'keyword_argument' ? first.field('value') : first;
-  if (first?.type === 'keyword_argument' && first.field('name')?.text !== 'device') return false;
+  const device = first?.type === 'keyword_argument' ? first.value : first;
+  if (first?.type === 'keyword_argument' && first.name?.text !== 'device') return false;
   return (
     methodName(call) === 'to' &&
     device !== undefined &&
-    isDevice(module, device) === 'yes' &&
-    !isCpu(module, device)
+    valueOf(module, device).isDevice === 'yes' &&
+    !valueOf(module, device).isCpu
   );
 }
 
 /** What the function is, where a DataLoader runs it. */
 function placeOf(module: PyModule, functionNode: PyNode): string | undefined {
-  const name = functionNode.field('name')?.text ?? '';
+  const name = functionNode.name?.text ?? '';
   const classNode = enclosingClass(functionNode);
   if (classNode !== undefined && /^__getitems?__$/.test(name)) {
     const { imported } = ancestryOf(module, classNode);
@@ -119,9 +118,9 @@ function placeOf(module: PyModule, functionNode: PyNode): string | undefined {
   }
   const given = module.at('collate_fn').some((hit) => {
     const keyword = hit.parent;
-    const value = keyword?.type === 'keyword_argument' ? keyword.field('value') : undefined;
-    const last = value?.type === 'attribute' ? value.field('attribute') : value;
-    return keyword?.field('name') === hit && last?.text === name;
+    const value = keyword?.type === 'keyword_argument' ? keyword.value : undefined;
+    const last = value?.type === 'attribute' ? value.attribute : value;
+    return keyword?.name === hit && last?.text === name;
   });
   return given ? `\`${name}\`, which collates batches,` : undefined;
 }
@@ -137,8 +136,5 @@ function hasOnlyMainProcessLoaders(module: PyModule): boolean {
           ? [hit.parent.parent]
           : [],
     );
-  return (
-    loaders.length > 0 &&
-    loaders.every((call) => keywordArgument(call, 'num_workers')?.field('value')?.text === '0')
-  );
+  return loaders.length > 0 && loaders.every((call) => keywordValue(call, 'num_workers')?.text === '0');
 }

@@ -73,7 +73,7 @@ export const debugLeftOn: Transform<DebugSite> = {
     for (const node of module.at('detect_anomaly')) {
       const call = callNamed(node);
       if (call === undefined || !DETECT_ANOMALY.has(pathOf(module, call)) || isMeant(module, call)) continue;
-      const [mode] = argumentsOf(call).map((each) => each.field('value') ?? each);
+      const [mode] = argumentsOf(call).map((each) => each.value ?? each);
       const isContext = !node.text.startsWith('set_');
       if (
         !isContext &&
@@ -92,7 +92,7 @@ export const debugLeftOn: Transform<DebugSite> = {
     for (const node of module.at('_record_memory_history')) {
       const call = callNamed(node);
       if (call === undefined || pathOf(module, call) !== RECORD_HISTORY || isMeant(module, call)) continue;
-      const [enabled] = argumentsOf(call).map((each) => each.field('value') ?? each);
+      const [enabled] = argumentsOf(call).map((each) => each.value ?? each);
       if (enabled !== undefined && /^(?:False|None)$/.test(enabled.text)) continue;
       if (
         /_snapshot\b|max_entries|_record_memory_history\(\s*(?:enabled\s*=\s*)?(?:False|None)/.test(
@@ -117,13 +117,13 @@ export const debugLeftOn: Transform<DebugSite> = {
 
 function callNamed(node: PyNode): PyNode | undefined {
   const call = node.closest('call');
-  const callee = call?.field('function');
-  const name = callee?.field('attribute') ?? callee;
+  const callee = call?.function;
+  const name = callee?.attribute ?? callee;
   return name === node ? call : undefined;
 }
 
 function pathOf(module: PyModule, call: PyNode): string {
-  const callee = call.field('function');
+  const callee = call.function;
   return (callee && qualifiedName(module, callee)) ?? '';
 }
 
@@ -134,13 +134,13 @@ function isMeant(module: PyModule, call: PyNode): boolean {
     if (ancestor.type === 'if_statement' && !isMainGuard(ancestor)) return true;
     if (ancestor.type !== 'if_statement' && CONDITIONS.includes(ancestor.type)) return true;
     const isDefinition = ancestor.type === 'function_definition' || ancestor.type === 'class_definition';
-    if (isDefinition && DEBUGS.test(ancestor.field('name')?.text ?? '')) return true;
+    if (isDefinition && DEBUGS.test(ancestor.name?.text ?? '')) return true;
   }
   return false;
 }
 
 function isMainGuard(statement: PyNode): boolean {
-  return /^__name__\s*==/.test(statement.field('condition')?.text ?? '');
+  return /^__name__\s*==/.test(statement.condition?.text ?? '');
 }
 
 function isDebuggingFile(path: string): boolean {

@@ -142,7 +142,7 @@ export const delStepTensors: Transform<StepSite> = {
 const WATCHES = /\bweakref\b|\bget_(?:objects|referrers)\b|\bgetrefcount\b/;
 
 function bodyAround(name: PyNode): PyNode | undefined {
-  return enclosingLoops(name)[0]?.field('body');
+  return enclosingLoops(name)[0]?.body;
 }
 
 function isDeleted(body: PyNode, name: string): boolean {

@@ -23,16 +23,14 @@ import {
   isWithoutGrad,
   type LossRecord,
   lossRecord,
-  mayTotal,
   onlyReadOutside,
   Proof,
   type PyNode,
-  type RunningTotal,
-  runningTotals,
   type Site,
   shown,
   type Transform,
 } from '../src/toolkit/index.js';
+import { mayTotal, type RunningTotal, runningTotals } from './detach-accumulated-loss/running-total.js';
 
 interface TotalSite extends Site {
   readonly total: RunningTotal;

@@ -15,8 +15,8 @@ import {
   ask,
   enclosingClass,
   enclosingFunction,
-  heldTensor,
   importsPackage,
+  isCallee,
   isTraced,
   linesOf,
   methodName,
@@ -29,9 +29,10 @@ import {
   settersElsewhere,
   shown,
   standalone,
-  tracedElsewhere,
+  valueOf,
   withoutSubscripts,
 } from '../src/toolkit/index.js';
+import { tracedElsewhere } from './device-guard/traced-elsewhere.js';
 
 interface GuardSite extends Site {
   readonly statement: PyNode;
@@ -93,19 +94,19 @@ export const deviceGuard: Transform<GuardSite> = {
       const call = hit.parent?.parent;
       const assignment = call?.parent;
       if (call?.type !== 'call' || assignment?.type !== 'assignment') continue;
-      if (assignment.field('right') !== call || methodName(call) !== 'to') continue;
-      const [target, statement] = [assignment.field('left'), assignment.parent];
+      if (assignment.right !== call || methodName(call) !== 'to') continue;
+      const [target, statement] = [assignment.left, assignment.parent];
       if (target?.type !== 'identifier' || statement?.type !== 'expression_statement') continue;
       const device = deviceOf(call);
       const source = receiverOf(call);
       const method = enclosingFunction(call);
       if (device === undefined || source === undefined || method === undefined) continue;
-      const used = argumentsOf(call).flatMap((each) => names(each.field('value') ?? each));
+      const used = argumentsOf(call).flatMap((each) => names(each.value ?? each));
       if (used.includes(target.text) || module.resolve(target)?.node !== method) continue;
-      const held = heldTensor(module, source);
+      const held = valueOf(module, source).held;
       if (held === 'unknown' || (held === 'likely' && isCalled(module, target))) continue;
       if (!runsInForward(module, method)) continue;
-      const move = (call.field('arguments')?.text ?? '').slice(1, -1);
+      const move = (call.arguments?.text ?? '').slice(1, -1);
       const message = `\`${shown(source)}\` is asked to move at every call, though it is nearly always there already`;
       yield { node: hit, statement, target, source, held, move, device, message };
     }
@@ -113,7 +114,7 @@ export const deviceGuard: Transform<GuardSite> = {
 
   fix({ statement, target, source, held, move, device }, edit, module) {
     const classNode = enclosingClass(enclosingFunction(statement) ?? statement);
-    const className = classNode?.field('name')?.text;
+    const className = classNode?.name?.text;
     const name = target.text;
     const what = `\`${shown(source)}\``;
     if (classNode !== undefined && moduleKind(module, classNode).isModule === 'no')
@@ -152,7 +153,7 @@ export const deviceGuard: Transform<GuardSite> = {
       tracing === undefined ? 'yes' : 'unknown',
       ask('traced')`Does ${tracing} trace only other modules with torch.fx, which cannot compare devices?`,
     );
-    const attribute = source.field('attribute')?.text;
+    const attribute = source.attribute?.text;
     if (classNode !== undefined && attribute !== undefined && proof.refuted === undefined) {
       const setters = settersElsewhere(module, classNode, attribute);
       proof.require(
@@ -173,18 +174,17 @@ export const deviceGuard: Transform<GuardSite> = {
 /** The device of `.to(x.device)`, also beside `non_blocking`; undefined where the move asks for more or for another device. */
 function deviceOf(call: PyNode): PyNode | undefined {
   const [first, ...others] = argumentsOf(call);
-  const named = first?.type === 'keyword_argument' && first.field('name')?.text === 'device';
-  const device = named ? first.field('value') : first;
+  const named = first?.type === 'keyword_argument' && first.name?.text === 'device';
+  const device = named ? first.value : first;
   // It is evaluated only where the devices differ: nothing that runs code.
   const plain = others.every(
     (other) =>
-      other.field('name')?.text === 'non_blocking' &&
-      /^(?:true|false|identifier)$/.test(other.field('value')?.type ?? ''),
+      other.name?.text === 'non_blocking' && /^(?:true|false|identifier)$/.test(other.value?.type ?? ''),
   );
   if (!plain) return undefined;
-  if (device?.type !== 'attribute' || device.field('attribute')?.text !== 'device') return undefined;
+  if (device?.type !== 'attribute' || device.attribute?.text !== 'device') return undefined;
   // Read twice now: nothing that runs code, nothing of the module itself.
-  const object = device.field('object');
+  const object = device.object;
   return object?.type === 'identifier' && !isSelf(call, object) ? device : undefined;
 }
 
@@ -196,9 +196,7 @@ function isSelf(call: PyNode, object: PyNode): boolean {
 
 /** What is called is a module, and has no device. */
 function isCalled(module: PyModule, name: PyNode): boolean {
-  return module
-    .occurrences(module.scopeAt(name), name.text)
-    .some((use) => use.parent?.type === 'call' && use.parent.field('function') === use);
+  return module.occurrences(module.scopeAt(name), name.text).some((use) => isCallee(use));
 }
 
 function names(node: PyNode): readonly string[] {

@@ -90,7 +90,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
     requires: {},
     docs: {
       why: "After training, torch's caching allocator keeps the freed activation and gradient blocks reserved. They are of no use to the save, and no other process on the GPU can have them until this one ends.",
-      does: 'By default only where it is worth a commit: a training or an evaluation ran before in the same function or script, and the save gathers, merges or copies what it writes (`save_pretrained`, `save_model`, a state dict that is gathered or copied to the CPU), or another program is started behind it. Elsewhere when the transform is named. Inserts `torch.cuda.empty_cache()`, by the name the file already has for it, before the first of a run of model saves that stands outside loops. Adds `import torch` where the file has none.',
+      does: 'By default only where it is worth a commit: a training or an evaluation ran before in the same function or script, and the save gathers, merges or copies what it writes (`save_pretrained` and `save_model` of whole models, not of adapters; a state dict that is gathered or copied to the CPU), or another program is started behind it. Elsewhere when the transform is named. Inserts `torch.cuda.empty_cache()`, by the name the file already has for it, before the first of a run of model saves that stands outside loops. Adds `import torch` where the file has none.',
       refuses: [
         'the save runs once per iteration, in a loop or in a function that a loop of the file or a framework calls',
         'the save shares its line with other code: a one-line suite, or `a; b`',
@@ -174,7 +174,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
       return edit.refuse(`${by} \`${repeated.name}\`, and ${often}`);
     }
     if (repeated.kind === 'unseen') {
-      const owner = statement.closest('class_definition')?.field('name')?.text ?? '';
+      const owner = statement.closest('class_definition')?.name?.text ?? '';
       const helper =
         repeated.handed ??
         [...repeated.names, owner].find((name) => REPEATED_NAME.test(name)) ??
@@ -198,7 +198,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
 
 /** The function around it is told which epoch or step it is. */
 function takesCount(statement: PyNode): boolean {
-  const parameters = statement.closest('function_definition')?.field('parameters')?.named ?? [];
+  const parameters = statement.closest('function_definition')?.parameters?.named ?? [];
   return parameters.some(({ text }) =>
     /^(?:epoch|(?:global_)?step|iter\w*|round|fold|batch_idx)\b/.test(text),
   );
@@ -219,9 +219,9 @@ function* statementsAt(module: PyModule, literals: readonly string[], calls: Reg
 
 /** The name a statement calls: unlike its first line, that of `(a) \\⏎ .save()` can hold an ignore comment. */
 function calledName(statement: PyNode): PyNode {
-  const value = statement.named[0]?.field('right') ?? statement.named[0];
-  const callee = value?.field('function');
-  return callee?.field('attribute') ?? callee ?? statement;
+  const value = statement.named[0]?.right ?? statement.named[0];
+  const callee = value?.function;
+  return callee?.attribute ?? callee ?? statement;
 }
 
 /** Scripts that turn one checkpoint into another do not train. */
@@ -234,7 +234,7 @@ function isOutOfScope(module: PyModule, statement: PyNode): boolean {
   const contexts = enclosingWiths(statement).flatMap(contextManagers);
   if (contexts.some((context) => context.text.includes('TemporaryDirectory'))) return true;
   if (isTestCode(module, statement) || isConverter(module.path)) return true;
-  const around = statement.closest('function_definition')?.field('name')?.text ?? '';
+  const around = statement.closest('function_definition')?.name?.text ?? '';
   return /convert|conversion/.test(around);
 }
 

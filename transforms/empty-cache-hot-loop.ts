@@ -96,7 +96,7 @@ export const emptyCacheHotLoop: Transform<HotSite> = {
     const names = [...module.at('empty_cache'), ...module.at('collect(')];
     for (const node of names) {
       const call = (node.parent?.type === 'attribute' ? node.parent : node).parent;
-      const callee = call?.type === 'call' ? call.field('function') : undefined;
+      const callee = call?.type === 'call' ? call.function : undefined;
       if (
         call === undefined ||
         callee?.contains(node) !== true ||
@@ -132,14 +132,14 @@ function withGuard(statement: PyNode): PyNode {
   if (guard?.type !== 'if_statement' || statement.parent?.named.length !== 1) return statement;
   const isAlone =
     guard.childrenOfType('elif_clause').length + guard.childrenOfType('else_clause').length === 0;
-  return isAlone && AVAILABLE.test(guard.field('condition')?.text ?? '') ? guard : statement;
+  return isAlone && AVAILABLE.test(guard.condition?.text ?? '') ? guard : statement;
 }
 
 /** How often it runs, in words, where the code shows that it is in every step. */
 function runsEveryStep(module: PyModule, statement: PyNode): string | undefined {
   const owner = unconditional(statement);
   const [inner] = enclosingLoops(statement);
-  if (inner !== undefined && inner.field('body') === owner) {
+  if (inner !== undefined && inner.body === owner) {
     const isTraining = trainingLoops(module).some(
       ({ loop, backwards }) =>
         loop === inner || (loop.contains(inner) && backwards.some((call) => inner.contains(call))),
@@ -149,17 +149,17 @@ function runsEveryStep(module: PyModule, statement: PyNode): string | undefined 
   }
   const around = enclosingFunction(statement);
   if (around === undefined || enclosingClass(around) === undefined) return undefined;
-  if (!STEP_METHODS.test(around.field('name')?.text ?? '')) return undefined;
-  const body = inner?.field('body') ?? around.field('body');
+  if (!STEP_METHODS.test(around.name?.text ?? '')) return undefined;
+  const body = inner?.body ?? around.body;
   if (owner !== body) return undefined;
   return inner === undefined ? 'in every forward pass' : 'many times in every forward pass';
 }
 
 /** The loop calls a function of the file that differentiates once: one step. */
 function callsStep(module: PyModule, loop: PyNode): boolean {
-  for (const statement of loop.field('body')?.named ?? []) {
+  for (const statement of loop.body?.named ?? []) {
     const value = statement.named[0];
-    const call = value?.type === 'assignment' ? value.field('right') : value;
+    const call = value?.type === 'assignment' ? value.right : value;
     const called = call?.type === 'call' ? calledDefinition(module, call) : undefined;
     if (called?.type !== 'function_definition') continue;
     const backwards = module.at('.backward(').filter((node) => called.contains(node));
@@ -175,8 +175,8 @@ function unconditional(statement: PyNode): PyNode | undefined {
     const around = block?.parent;
     const isThrough =
       around?.type === 'with_statement' ||
-      (around?.type === 'try_statement' && around.field('body') === block) ||
-      (around?.type === 'if_statement' && AVAILABLE.test(around.field('condition')?.text ?? ''));
+      (around?.type === 'try_statement' && around.body === block) ||
+      (around?.type === 'if_statement' && AVAILABLE.test(around.condition?.text ?? ''));
     if (!isThrough) return block;
     block = around.parent;
   }

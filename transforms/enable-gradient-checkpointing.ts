@@ -167,16 +167,16 @@ export const enableGradientCheckpointing: Transform<PeakSite> = {
         no: `its class has an \`__init__\` that does not take \`${CHECKPOINTING}\``,
         unknown: ask(
           'handed-on',
-        )`Does the \`__init__\` of \`${made.call.field('function')?.text}\` hand \`${CHECKPOINTING}\` on?`,
+        )`Does the \`__init__\` of \`${made.call.function?.text}\` hand \`${CHECKPOINTING}\` on?`,
       })
       .require(
         module.mentions(/Trainer\s*\(/) ? 'yes' : 'unknown',
         ask(
           'trainer-receives',
-        )`Does a trainer get this \`${made.call.field('function')?.text}\` (this file has none)?`,
+        )`Does a trainer get this \`${made.call.function?.text}\` (this file has none)?`,
       )
       .forbid(
-        /Config$/.test(made.call.field('function')?.text ?? '') && isAtLeast(module, 'trl', '0.22') === 'yes',
+        /Config$/.test(made.call.function?.text ?? '') && isAtLeast(module, 'trl', '0.22') === 'yes',
         'trl 0.22 and newer checkpoint by default',
       );
     edit.appendKeywords(made.call, [

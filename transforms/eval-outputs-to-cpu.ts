@@ -110,9 +110,7 @@ function valuesOnDevice(module: PyModule, { appends }: JoinedOutputs): readonly 
 function isLoopOverNetworks(module: PyModule, value: PyNode): boolean {
   const networks = valuesBehind(module, value).flatMap((node) => [...networksOf(module, node)]);
   return enclosingLoops(value).some((loop) =>
-    [...(loop.field('left')?.walk() ?? [])].some(
-      ({ type, text }) => type === 'identifier' && networks.includes(text),
-    ),
+    [...(loop.left?.walk() ?? [])].some(({ type, text }) => type === 'identifier' && networks.includes(text)),
   );
 }
 

@@ -19,19 +19,18 @@ import {
   FSDP_NAME,
   hasSplat,
   isInExpressionScope,
-  isOptimizerAbove,
   isTestCode,
   keywordArgument,
-  optimizersOver,
   ownsItsLines,
   Proof,
   type PyNode,
+  positionalArguments,
   type Site,
-  shardings,
   shown,
   statementOf,
   type Transform,
 } from '../src/toolkit/index.js';
+import { isOptimizerAbove, optimizersOver, shardings } from './fsdp-cpu-offload/optimizers-over.js';
 
 interface WrapSite extends Site {
   /** The call that wraps already, if there is one. */
@@ -100,10 +99,10 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
       'parameters, gradients and optimizer state stay on the GPU between steps; the document keeps them in host memory';
     for (const wrap of wraps) {
       if (keywordArgument(wrap, 'cpu_offload') !== undefined || isTestCode(module, wrap)) continue;
-      const callee = wrap.field('function');
+      const callee = wrap.function;
       const model = argumentsOf(wrap)[0]?.text ?? '';
       yield {
-        node: callee?.field('attribute') ?? callee ?? wrap,
+        node: callee?.attribute ?? callee ?? wrap,
         wrap,
         statement: statementOf(wrap),
         model,
@@ -147,7 +146,7 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
     if (wrap !== undefined) {
       proof
         .forbid(
-          hasSplat(wrap) || argumentsOf(wrap).filter(({ type }) => type !== 'keyword_argument').length > 3,
+          hasSplat(wrap) || positionalArguments(wrap).length > 3,
           'its arguments may already say where parameters go',
         )
         .forbid(isInExpressionScope(wrap), 'it stands in a lambda or a comprehension')

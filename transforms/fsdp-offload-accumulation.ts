@@ -10,13 +10,8 @@
  * `CPUOffloadPolicy` accumulates as it should (measured), and so do accelerate's `accumulate` and code that uses `no_sync`.
  */
 import type { PyModule, Site, Transform } from '../src/toolkit/index.js';
-import {
-  accumulatingElsewhere,
-  accumulatingLoops,
-  cpuOffloads,
-  isTestCode,
-  placeOf,
-} from '../src/toolkit/index.js';
+import { accumulatingLoops, isTestCode, placeOf } from '../src/toolkit/index.js';
+import { accumulatingElsewhere, cpuOffloads } from './fsdp-offload-accumulation/offloads.js';
 
 /** `model.no_sync()`, and accelerate, which enters it. */
 const SYNCS_ITSELF = /\bno_sync\b|\.accumulate\(/;
@@ -66,7 +61,7 @@ export const fsdpOffloadAccumulation: Transform<Site> = {
     for (const { backward } of loops) {
       if (isTestCode(module, backward)) continue;
       yield {
-        node: backward.field('function')?.field('attribute') ?? backward,
+        node: backward.function?.attribute ?? backward,
         message: `${said} only the last one counts`,
       };
     }

@@ -75,9 +75,9 @@ export const fusedOptimizer: Transform<OptimizerSite> = {
     for (const made of adamCalls(module, ['Adam', 'AdamW'])) {
       const { keywords } = adamArguments(made.call);
       if (keywords.some((name) => CHOICES.includes(name)) || isTestCode(module, made.call)) continue;
-      const callee = made.call.field('function');
+      const callee = made.call.function;
       yield {
-        node: callee?.field('attribute') ?? callee ?? made.call,
+        node: callee?.attribute ?? callee ?? made.call,
         made,
         message: `the default step of \`${made.name}\` makes temporary copies of about the size of all parameters, on top of gradients and state`,
       };
@@ -119,7 +119,7 @@ export const fusedOptimizer: Transform<OptimizerSite> = {
       'unknown',
       ask(
         'rounding',
-      )`May the steps of \`${call.field('function')?.text}\` be rounded otherwise, as the fused kernel does?`,
+      )`May the steps of \`${call.function?.text}\` be rounded otherwise, as the fused kernel does?`,
     );
     edit.appendKeyword(call, 'fused', 'True');
     return edit.done('Use the fused kernel', proof);

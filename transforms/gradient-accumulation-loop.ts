@@ -99,7 +99,7 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
       const strict = strictLoop(module, training);
       const shape = typeof strict === 'string' ? (armedLoop(module, training) ?? strict) : strict;
       const [step] = training.steps;
-      const node = step?.field('function')?.field('attribute');
+      const node = step?.function?.attribute;
       if (shape === undefined || node === undefined || isTestCode(module, node)) continue;
       yield {
         node,

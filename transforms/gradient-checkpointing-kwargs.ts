@@ -22,7 +22,6 @@ import {
   ask,
   CHECKPOINTING,
   CHECKPOINTING_KWARGS,
-  dictGates,
   filesOf,
   formGates,
   givenAcross,
@@ -42,6 +41,7 @@ import {
   siblingOf,
   takesLibraryKeyword,
 } from '../src/toolkit/index.js';
+import { dictGates } from './gradient-checkpointing-kwargs/dict-gates.js';
 
 interface CheckpointingSite extends Site {
   /** The setting that turns checkpointing on; undefined where trl does by default. */
@@ -111,7 +111,7 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
     }
     for (const made of leftToTrl(module)) {
       yield {
-        node: made.call.field('function') ?? made.call,
+        node: made.call.function ?? made.call,
         given: undefined,
         made: [made],
         message:
@@ -149,7 +149,7 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
           no: `its class has an \`__init__\` that does not take \`${CHECKPOINTING_KWARGS}\``,
           unknown: ask(
             'handed-on',
-          )`Does the \`__init__\` of \`${each.call.field('function')?.text}\` hand \`${CHECKPOINTING_KWARGS}\` on?`,
+          )`Does the \`__init__\` of \`${each.call.function?.text}\` hand \`${CHECKPOINTING_KWARGS}\` on?`,
         });
       if (given === undefined)
         proof.require(
@@ -237,13 +237,10 @@ function askingElsewhere(module: PyModule): string | undefined {
 /** Assigned, assigned into, or changed by a method of dict. */
 function isWritten(attribute: PyNode): boolean {
   let target = attribute;
-  while (target.parent?.type === 'subscript' && target.parent.field('value') === target)
-    target = target.parent;
+  while (target.parent?.type === 'subscript' && target.parent.value === target) target = target.parent;
   const { parent } = target;
-  if (parent?.type === 'assignment' || parent?.type === 'augmented_assignment')
-    return parent.field('left') === target;
+  if (parent?.type === 'assignment' || parent?.type === 'augmented_assignment') return parent.left === target;
   return (
-    parent?.type === 'attribute' &&
-    /^(?:update|setdefault|pop|clear)$/.test(parent.field('attribute')?.text ?? '')
+    parent?.type === 'attribute' && /^(?:update|setdefault|pop|clear)$/.test(parent.attribute?.text ?? '')
   );
 }

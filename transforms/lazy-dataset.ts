@@ -112,12 +112,12 @@ export const lazyDataset: Transform<DatasetSite> = {
         'unknown',
         ask(
           'processed-anew',
-        )`May \`${classNode.field('name')?.text}\` process an item anew each time it is asked for?`,
+        )`May \`${classNode.name?.text}\` process an item anew each time it is asked for?`,
       )
       .forbid(isTaken(classNode.text, SWITCH) || isTaken(classNode.text, PROCESS), 'the new names are taken')
       .forbid(last === undefined, 'its `__init__` takes no parameter')
       .forbid(!startsItsLine(module, fill), 'the statement shares its line with other code');
-    const filled = fill.named[0]?.field('right');
+    const filled = fill.named[0]?.right;
     if (last === undefined || filled === undefined || proof.refuted !== undefined)
       return edit.refuse(proof.refuted ?? 'its `__init__` takes no parameter');
     edit.addKeywordAfter(last, SWITCH, 'False');
@@ -134,7 +134,7 @@ export const lazyDataset: Transform<DatasetSite> = {
     const definition = `def ${PROCESS}(${self}, ${item.text}):`;
     if (result === undefined) {
       edit.replace(filled, 'None');
-      const instead = `${items} = [${processed} for ${item.text} in ${loop.field('right')?.text}]`;
+      const instead = `${items} = [${processed} for ${item.text} in ${loop.right?.text}]`;
       edit.extractLoopBody({ ...dataset, header: `if ${SWITCH}`, instead, definition });
     } else {
       edit.append(filled, ` if ${SWITCH} else None`);
@@ -156,7 +156,7 @@ function mayBeEager(text: string): boolean {
 
 /** Behind which a new one goes: `**kwargs` stays last. */
 function lastParameter(init: PyNode): PyNode | undefined {
-  return init.field('parameters')?.named.findLast(({ text }) => !text.startsWith('**'));
+  return init.parameters?.named.findLast(({ text }) => !text.startsWith('**'));
 }
 
 function isTaken(text: string, name: string): boolean {

@@ -169,7 +169,7 @@ function titleOf(name: string, to: string | undefined): string {
 }
 
 function isTrainerCall(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   return callee !== undefined && isTrainerClass(module, callee);
 }
 
@@ -197,7 +197,7 @@ function requireKnown(
 /** Whether a class between the call and the library leaves the keyword to the library. */
 function requireClass(proof: Proof, module: PyModule, call: PyNode, name: string, isArgument: boolean): void {
   const made = isArgument ? argumentsCall(module, call) : undefined;
-  const callee = call.field('function');
+  const callee = call.function;
   const own = made?.own ?? (callee && definitionBehind(module, callee));
   const isLibrary = made !== undefined || (!isArgument && isTrainerCall(module, call));
   proof.forbid(
@@ -212,7 +212,7 @@ function requireClass(proof: Proof, module: PyModule, call: PyNode, name: string
       no: `its class has an \`__init__\` that does not hand \`${name}\` on`,
       unknown: ask(
         'handed-on',
-      )`Does the \`__init__\` of \`${call.field('function')?.text}\` hand its keywords on as they are?`,
+      )`Does the \`__init__\` of \`${call.function?.text}\` hand its keywords on as they are?`,
     });
 }
 

@@ -79,7 +79,7 @@ export const logitsUpcast: Transform = {
   *detect(module) {
     for (const hit of ['.float', '.to('].flatMap((literal) => module.atWhere(literal, castsLogits))) {
       const cast = hit.parent?.parent;
-      if (cast?.type !== 'call' || hit.parent?.field('attribute') !== hit || !isCast(module, cast)) continue;
+      if (cast?.type !== 'call' || hit.parent?.attribute !== hit || !isCast(module, cast)) continue;
       const source = receiverOf(cast);
       if (source === undefined || !/ogits\b[^\n]*\.(?:float|to)\s*\([^()]*\)$/.test(cast.text)) continue;
       const loss = entropyFrom(module, cast);
@@ -113,7 +113,7 @@ function isCast(module: PyModule, call: PyNode): boolean {
   const [given, another] = argumentsOf(call);
   if (methodName(call) === 'float') return given === undefined;
   if (methodName(call) !== 'to' || given === undefined || another !== undefined) return false;
-  const dtype = given.type === 'keyword_argument' ? given.field('value') : given;
+  const dtype = given.type === 'keyword_argument' ? given.value : given;
   return dtype !== undefined && FLOAT32.has(qualifiedName(module, dtype) ?? '');
 }
 

@@ -21,6 +21,7 @@ import {
   isInstalled,
   isTestCode,
   keywordArgument,
+  keywordValue,
   mayLoadAnyModel,
   mayLoadModel,
   modelLoad,
@@ -94,13 +95,12 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
     const isIdle = isAtLeast(module, 'transformers', '4.51') === 'yes';
     for (const node of module.atWhere('from_pretrained', (code) => mayLoadModel(module.glimpse, code))) {
       const call = node.parent?.parent;
-      if (node.text !== 'from_pretrained' || call?.type !== 'call' || call.field('function') !== node.parent)
-        continue;
+      if (node.text !== 'from_pretrained' || call?.type !== 'call' || call.function !== node.parent) continue;
       if (modelLoad(module, call) === undefined) continue;
       const given = keywordArgument(call, KEYWORD);
       if (given !== undefined && isIdle) {
         const message = '`low_cpu_mem_usage` does nothing: transformers drops it unread since 4.51';
-        yield { node: given.field('name') ?? given, call, idle: given, message };
+        yield { node: given.name ?? given, call, idle: given, message };
       }
       if (given !== undefined || isTestCode(module, call)) continue;
       if (IMPLIED.some((name) => keywordArgument(call, name) !== undefined)) continue;
@@ -115,7 +115,7 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
 
   fix({ call, idle }, edit, module) {
     if (idle !== undefined) {
-      const isRemote = keywordArgument(call, 'trust_remote_code')?.field('value')?.type === 'true';
+      const isRemote = keywordValue(call, 'trust_remote_code')?.type === 'true';
       const proof = new Proof().require(
         isRemote ? 'unknown' : 'yes',
         ask('remote-without')`Does the code that comes with the model work without \`${KEYWORD}\`?`,

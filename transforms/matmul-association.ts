@@ -10,7 +10,6 @@ import {
   ask,
   behindBracket,
   isTestCode,
-  isWeight,
   type LowRank,
   lowRank,
   type MatrixProduct,
@@ -24,6 +23,7 @@ import {
   textBetween,
   unparenthesized,
 } from '../src/toolkit/index.js';
+import { isWeight } from './matmul-association/weight.js';
 
 /** How far a cue looks into brackets: longer ones are parsed. */
 const NEARBY = 500;

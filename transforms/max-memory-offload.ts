@@ -18,7 +18,6 @@ import {
   Proof,
   type PyModule,
   type PyNode,
-  placesModel,
   plainString,
   requireArrival,
   type Site,
@@ -26,6 +25,7 @@ import {
   type Written,
   writtenBehind,
 } from '../src/toolkit/index.js';
+import { placesModel } from './max-memory-offload/placed.js';
 
 const MAX_MEMORY = 'max_memory';
 
@@ -143,8 +143,8 @@ function bytesOf(text: string): number | undefined {
 
 function changesTo(dict: PyNode, gpu: string, cpu: string): readonly (readonly [PyNode, string])[] {
   return dict.named.flatMap((pair): readonly (readonly [PyNode, string])[] => {
-    const key = pair.type === 'pair' ? pair.field('key') : undefined;
-    const value = pair.field('value');
+    const key = pair.type === 'pair' ? pair.key : undefined;
+    const value = pair.value;
     const given = value && plainString(value);
     const now = given === undefined ? undefined : bytesOf(given);
     if (key === undefined || value === undefined || given === undefined || now === undefined) return [];

@@ -27,18 +27,17 @@ import {
   methodName,
   nameFor,
   type Options,
-  ownCounter,
   Proof,
   type PyModule,
   type PyNode,
   qualifiedName,
   type Site,
   statementOf,
-  stepCounter,
   type TrainingLoop,
   type Transform,
   trainingLoops,
 } from '../src/toolkit/index.js';
+import { ownCounter, stepCounter } from './memory-logging/step-counter.js';
 
 const HELPER = 'log_gpu_memory';
 const INDEX = 'batch_index';
@@ -106,7 +105,7 @@ export const memoryLogging: Transform<LoggingSite> = {
   *detect(module) {
     if (measuresAlready(module)) return;
     for (const training of trainingLoops(module)) {
-      const node = training.steps.at(-1)?.field('function')?.field('attribute');
+      const node = training.steps.at(-1)?.function?.attribute;
       const logged = module.at(HELPER).some((hit) => training.loop.contains(hit));
       if (node === undefined || logged || isTestCode(module, node)) continue;
       yield {
@@ -160,8 +159,8 @@ interface Report {
 /** Where the loop itself reports every few passes: a statement of its body that prints or logs under such a condition. */
 function reportOf(body: PyNode): Report | undefined {
   for (const statement of body.named) {
-    const condition = statement.type === 'if_statement' ? statement.field('condition') : undefined;
-    const block = statement.field('consequence');
+    const condition = statement.type === 'if_statement' ? statement.condition : undefined;
+    const block = statement.consequence;
     const last = block?.named.at(-1);
     const counter = condition && counterOf(condition);
     if (counter === undefined || last === undefined || !block?.named.some(isPrinted)) continue;
@@ -175,17 +174,17 @@ function reportOf(body: PyNode): Report | undefined {
 function counterOf(condition: PyNode): string | undefined {
   const [left, right, ...more] = condition.type === 'comparison_operator' ? condition.named : [];
   if (left?.type !== 'binary_operator' || right?.text !== '0' || more.length > 0) return undefined;
-  if (!condition.text.includes('==') || left.field('operator')?.text !== '%') return undefined;
-  const inner = left.field('left');
+  if (!condition.text.includes('==') || left.operator?.text !== '%') return undefined;
+  const inner = left.left;
   const sum = inner?.type === 'parenthesized_expression' ? inner.named[0] : inner;
-  const counted = sum?.type === 'binary_operator' && /\+\s*1$/.test(sum.text) ? sum.field('left') : sum;
+  const counted = sum?.type === 'binary_operator' && /\+\s*1$/.test(sum.text) ? sum.left : sum;
   return counted?.type === 'identifier' || counted?.type === 'attribute' ? counted.text : undefined;
 }
 
 /** A statement that tells a person something. */
 function isPrinted(statement: PyNode): boolean {
   const call = statement.type === 'expression_statement' ? statement.named[0] : undefined;
-  const name = call?.type === 'call' ? (methodName(call) ?? call.field('function')?.text ?? '') : '';
+  const name = call?.type === 'call' ? (methodName(call) ?? call.function?.text ?? '') : '';
   return name === 'print' || isReportedBy(name);
 }
 
@@ -193,8 +192,7 @@ function isPrinted(statement: PyNode): boolean {
 function loggerOf(module: PyModule): string | undefined {
   const names = module.at('getLogger').flatMap((node) => {
     const callee = node.parent?.type === 'attribute' ? node.parent : node;
-    const target =
-      callee.parent?.parent?.type === 'assignment' ? callee.parent.parent.field('left') : undefined;
+    const target = callee.parent?.parent?.type === 'assignment' ? callee.parent.parent.left : undefined;
     if (target?.type !== 'identifier' || module.resolve(target) !== module.scope) return [];
     const isOnly = module.writes(module.scope, target.text).length === 1;
     return isOnly && qualifiedName(module, callee) === 'logging.getLogger' ? [target.text] : [];

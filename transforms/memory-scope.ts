@@ -113,7 +113,7 @@ export const memoryScope: Transform<ScopeSite> = {
         repeated.kind === 'unseen' && repeated.handed !== undefined ? 'unknown' : 'yes',
         ask(
           'called-rarely',
-        )`Is \`${enclosingFunction(statement)?.field('name')?.text}\`, which other code gets, called outside of loops everywhere?`,
+        )`Is \`${enclosingFunction(statement)?.name?.text}\`, which other code gets, called outside of loops everywhere?`,
       );
     if (proof.refuted !== undefined) return edit.refuse(proof.refuted);
     const place = edit.placeForFunction(statement);
@@ -141,10 +141,9 @@ function wantedCall(options: Options): { readonly wanted: string; readonly name:
 
 /** The call of a name or a dotted name that is written as wanted. */
 function calledAs(node: PyNode, wanted: string): PyNode | undefined {
-  const callee =
-    node.parent?.type === 'attribute' && node.parent.field('attribute') === node ? node.parent : node;
+  const callee = node.parent?.type === 'attribute' && node.parent.attribute === node ? node.parent : node;
   const call = callee.parent;
-  if (call?.type !== 'call' || call.field('function') !== callee) return undefined;
+  if (call?.type !== 'call' || call.function !== callee) return undefined;
   return callee.text === wanted ? call : undefined;
 }
 

@@ -86,7 +86,7 @@ export const noGradBlock: Transform<BlockSite> = {
   *detect(module) {
     if (importsTorch(module) === 'no' || isTestFile(module.path, module.text)) return;
     for (const run of flaggedLoops(module)) {
-      const node = run.wrapped[0]?.field('left');
+      const node = run.wrapped[0]?.left;
       if (node === undefined) continue;
       const models = run.models.map(({ text }) => `\`${text}\``).join(' and ');
       yield {
@@ -98,7 +98,7 @@ export const noGradBlock: Transform<BlockSite> = {
     }
     for (const run of evaluationBlocks(module)) {
       const [first] = run.statements;
-      const node = first?.field('left') ?? first?.named[0];
+      const node = first?.left ?? first?.named[0];
       if (first === undefined || node === undefined) continue;
       const models = run.models.map(({ text }) => `\`${text}\``).join(' and ');
       const what = first.type === 'for_statement' ? 'this loop runs' : 'this runs';
@@ -111,7 +111,7 @@ export const noGradBlock: Transform<BlockSite> = {
     }
     if (!module.text.includes('backward(')) return;
     for (const run of numericBlocks(module)) {
-      const node = run.statements[0]?.named[0]?.field('left');
+      const node = run.statements[0]?.named[0]?.left;
       if (node === undefined) continue;
       const models = run.models.map(({ text }) => `\`${text}\``).join(' and ');
       yield {

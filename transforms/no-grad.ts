@@ -14,14 +14,12 @@ import {
   doubtsAbout,
   type Evaluation,
   evaluations,
-  hasGradMode,
   hasInferenceFastPath,
   importsTorch,
   isFrozen,
   isTestFile,
   keepsOnlyNumbers,
   mayEvaluate,
-  mayMeanTorch,
   mayRunForNumbers,
   mayWalk,
   NO_GRAD,
@@ -36,6 +34,7 @@ import {
   type Walk,
   walks,
 } from '../src/toolkit/index.js';
+import { hasGradMode, mayMeanTorch } from './no-grad/grad-mode.js';
 
 const meta: TransformMeta = {
   id: 'no-grad',
@@ -104,7 +103,7 @@ export const noGrad: Transform<NoGradSite> = {
     }
     const walked = new Map(walks(module).map((walk) => [walk.functionNode, walk]));
     for (const functionNode of new Set([...evaluated.keys(), ...walked.keys()])) {
-      const node = functionNode.field('name');
+      const node = functionNode.name;
       if (node === undefined || hasGradMode(module, functionNode)) continue;
       const runs = evaluated.get(functionNode) ?? [];
       yield {

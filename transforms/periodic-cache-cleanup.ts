@@ -152,9 +152,7 @@ export const periodicCacheCleanup: Transform<CleanupSite> = {
         .forbid(setsField(place.made, KNOB), `its class has a default of its own for \`${KNOB}\``)
         .require(takesLibraryKeyword(place.made), {
           no: `its class has an \`__init__\` that does not take \`${KNOB}\``,
-          unknown: ask(
-            'handed-on',
-          )`Does the \`__init__\` of \`${call.field('function')?.text}\` hand \`${KNOB}\` on?`,
+          unknown: ask('handed-on')`Does the \`__init__\` of \`${call.function?.text}\` hand \`${KNOB}\` on?`,
         });
       edit.appendKeyword(call, KNOB, String(every));
       return edit.done(`Empty the cache every ${every} steps`, proof);
@@ -189,7 +187,7 @@ function cleansUp(module: PyModule, loop: PyNode): boolean {
 
 /** `step` of `optimizer.step()`. */
 function nameOf(call: PyNode): PyNode {
-  return call.field('function')?.field('attribute') ?? call;
+  return call.function?.attribute ?? call;
 }
 
 /** The variable that counts the steps of a loop: its own, or one that its body raises by 1 each time. */
@@ -202,7 +200,7 @@ function counterOf(
     return { counter: own.text, isKept: bindsIn(module, own, body) === 0 };
   for (const statement of body.named) {
     const raised = statement.named[0];
-    const left = raised?.type === 'augmented_assignment' ? raised.field('left') : undefined;
+    const left = raised?.type === 'augmented_assignment' ? raised.left : undefined;
     if (left?.type !== 'identifier' || !/^\w+ \+= 1$/.test(statement.text)) continue;
     return { counter: left.text, isKept: bindsIn(module, left, body) === 1 };
   }

@@ -61,7 +61,7 @@ export const quantizationConfig: Transform<QuantizationSite> = {
       verdict:
         'No effect on memory or speed: the weights are quantized the same way. The old keywords are a TypeError on transformers 5.17',
       measurements: [],
-      gpu: { notMeasured: 'it needs bitsandbytes, which the machine does not have' },
+      gpu: { notMeasured: 'the old keywords no longer run on the transformers that is measured with' },
     },
     origin: [
       {
@@ -159,9 +159,9 @@ function keywordsIn({ entry }: Given): readonly PyNode[] {
 }
 
 function nameOf(entry: PyNode): string {
-  return (entry.field('name') ?? entry.field('key'))?.text.replace(/^["']|["']$/g, '') ?? '';
+  return (entry.name ?? entry.key)?.text.replace(/^["']|["']$/g, '') ?? '';
 }
 
 function valueIn(entry: PyNode): PyNode {
-  return entry.field('value') ?? entry;
+  return entry.value ?? entry;
 }

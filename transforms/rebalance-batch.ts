@@ -163,7 +163,7 @@ function isGivenInCall({ dict, calls }: Given): boolean {
 
 function groups(module: PyModule, { calls, takers, homes }: Given): boolean {
   return [...calls, ...takers.map(({ call }) => call)].some((call) => {
-    const callee = call.field('function');
+    const callee = call.function;
     const path = (callee && qualifiedName(homes.get(call) ?? module, callee)) ?? '';
     return path.startsWith('trl.') && !PLAIN_TRAINERS.test(path.split('.').at(-1) ?? '');
   });

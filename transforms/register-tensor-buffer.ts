@@ -14,7 +14,6 @@ import {
   attributeUses,
   classAround,
   enclosingFunction,
-  heldTensor,
   initialisesBefore,
   isPlain,
   methodName,
@@ -25,6 +24,7 @@ import {
   plainAttributes,
   registrationOf,
   shown,
+  valueOf,
   wrappingGates,
 } from '../src/toolkit/index.js';
 import { isMove, movedAttributes, movedNames } from './register-tensor-buffer/moved-attribute.js';
@@ -90,7 +90,7 @@ export const registerTensorBuffer: Transform<BufferSite> = {
     const seen = new Set<PyNode>();
     for (const { attribute, method, call } of movedAttributes(module)) {
       const around = classAround(attribute);
-      const name = attribute.field('attribute')?.text;
+      const name = attribute.attribute?.text;
       if (around === undefined || name === undefined) continue;
       const { classNode } = around;
       if (
@@ -101,11 +101,11 @@ export const registerTensorBuffer: Transform<BufferSite> = {
       const uses = attributeUses(module, classNode, name);
       const [first] = uses.filter(({ kind }) => kind !== 'read');
       const assignment = first?.node.parent;
-      const [value, statement] = [assignment?.field('right'), assignment?.parent];
+      const [value, statement] = [assignment?.right, assignment?.parent];
       if (first === undefined || value === undefined || statement?.type !== 'expression_statement') continue;
-      if (seen.has(statement) || assignment?.field('left') !== first.node) continue;
-      if (enclosingFunction(statement)?.field('name')?.text !== '__init__') continue;
-      if (heldTensor(module, first.node) !== 'plain' || isMoved(module, value) || !isMove(module, call))
+      if (seen.has(statement) || assignment?.left !== first.node) continue;
+      if (enclosingFunction(statement)?.name?.text !== '__init__') continue;
+      if (valueOf(module, first.node).held !== 'plain' || isMoved(module, value) || !isMove(module, call))
         continue;
       seen.add(statement);
       const message = `\`self.${name}\` stays on the CPU when the module moves, and is copied to the device by every \`${shown(method)}(…)\``;
@@ -119,7 +119,7 @@ export const registerTensorBuffer: Transform<BufferSite> = {
     const init = enclosingFunction(statement);
     const writes = attributeUses(module, classNode, name).filter(({ kind }) => kind !== 'read');
     const plain = plainAttributes(module, classNode, name);
-    const array = reads.find(({ node }) => node.parent?.field('attribute')?.text === 'numpy');
+    const array = reads.find(({ node }) => node.parent?.attribute?.text === 'numpy');
     const proof = new Proof()
       .forbid(!ownsItsLines(module, statement), 'its statement shares its line with other code')
       .forbid(writes.length > 1, `${self} is also given another value`)
@@ -145,12 +145,10 @@ export const registerTensorBuffer: Transform<BufferSite> = {
     );
     proof.require(
       'unknown',
-      ask(
-        'moves-along',
-      )`May ${self} move, and be cast, with its \`${classNode.field('name')?.text}\` from now on?`,
+      ask('moves-along')`May ${self} move, and be cast, with its \`${classNode.name?.text}\` from now on?`,
     );
     const kept = options['persistent'] === true ? '' : ', persistent=False';
-    const receiver = writes[0]?.node.field('object')?.text ?? 'self';
+    const receiver = writes[0]?.node.object?.text ?? 'self';
     edit.replaceStatement(statement, [`${receiver}.register_buffer("${name}", ${value.text}${kept})`]);
     return edit.done(`Register \`${name}\` as a buffer`, proof);
   },
@@ -161,9 +159,7 @@ function isMoved(module: PyModule, value: PyNode): boolean {
   return [...value.walk()].some(
     (node) =>
       (node.type === 'call' && ['to', 'cuda'].includes(methodName(node) ?? '') && isMove(module, node)) ||
-      (node.type === 'keyword_argument' &&
-        node.field('name')?.text === 'device' &&
-        node.field('value')?.type !== 'none'),
+      (node.type === 'keyword_argument' && node.name?.text === 'device' && node.value?.type !== 'none'),
   );
 }
 
@@ -171,12 +167,11 @@ function isMoved(module: PyModule, value: PyNode): boolean {
 function isAlwaysMoved(module: PyModule, reads: readonly AttributeUse[]): 'yes' | 'unknown' {
   return reads.every(({ node }) => {
     let place = node;
-    while (place.parent?.type === 'subscript' && place.parent.field('value') === place) place = place.parent;
+    while (place.parent?.type === 'subscript' && place.parent.value === place) place = place.parent;
     const access = place.parent?.type === 'attribute' ? place.parent : undefined;
     const call = access?.parent;
     return (
-      isPlain(ofTensor(access?.field('attribute')?.text ?? '')) ||
-      (call?.type === 'call' && isMove(module, call))
+      isPlain(ofTensor(access?.attribute?.text ?? '')) || (call?.type === 'call' && isMove(module, call))
     );
   })
     ? 'yes'

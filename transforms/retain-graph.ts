@@ -62,7 +62,7 @@ export const retainGraph: Transform<RetainSite> = {
   *detect(module) {
     for (const backward of backwards(module)) {
       const retain = keywordArgument(backward.call, 'retain_graph');
-      if (retain?.field('value')?.type !== 'true') continue;
+      if (retain?.value?.type !== 'true') continue;
       if (keywordArgument(backward.call, 'create_graph') !== undefined) continue;
       if (isTestCode(module, retain) || !isOnlyBackward(module, backward)) continue;
       const message =

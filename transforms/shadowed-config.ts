@@ -128,5 +128,5 @@ function attributeFrom(word: PyNode): PyNode | undefined {
 function namedFallback(attribute: PyNode): PyNode | undefined {
   const found = fallbackOf(attribute);
   if (found?.type !== 'identifier' && found?.type !== 'attribute') return undefined;
-  return found.field('object')?.text === attribute.field('object')?.text ? undefined : found;
+  return found.object?.text === attribute.object?.text ? undefined : found;
 }

@@ -12,7 +12,6 @@
 import {
   ask,
   freeName,
-  kindOf,
   lowRank,
   MATMUL,
   matrixProduct,
@@ -25,6 +24,7 @@ import {
   statementOf,
   type Transform,
   unparenthesized,
+  valueOf,
 } from '../src/toolkit/index.js';
 
 const CHAIN = /@[^@\n]*@/;
@@ -140,8 +140,8 @@ function resultOf(statement: PyNode): { value: PyNode; target: string | undefine
     return value && { value, target: undefined };
   }
   const assignment = statement.type === 'expression_statement' ? statement.named[0] : undefined;
-  const left = assignment?.field('left');
-  const value = assignment?.field('right');
+  const left = assignment?.left;
+  const value = assignment?.right;
   if (assignment?.type !== 'assignment' || assignment.field('type') !== undefined) return undefined;
   return left?.type === 'identifier' && value !== undefined ? { value, target: left.text } : undefined;
 }
@@ -149,9 +149,9 @@ function resultOf(statement: PyNode): { value: PyNode; target: string | undefine
 /** `x @ A @ B`, or that times a scale on either side. */
 function chainOf(module: PyModule, expression: PyNode): Chain | undefined {
   const node = unparenthesized(expression);
-  if (node.type === 'binary_operator' && node.field('operator')?.text === '*') {
-    const left = node.field('left');
-    const right = node.field('right');
+  if (node.type === 'binary_operator' && node.operator?.text === '*') {
+    const left = node.left;
+    const right = node.right;
     const behind = left && chainOf(module, left);
     if (behind?.scale === undefined && behind !== undefined && right !== undefined)
       return { ...behind, scale: { node: right, leads: false } };
@@ -172,6 +172,6 @@ function isPlain(node: PyNode): boolean {
 }
 
 function areTensors(module: PyModule, operands: readonly PyNode[]): 'yes' | 'unknown' {
-  const isTensor = (node: PyNode) => /tensor/.test(kindOf(module, node));
+  const isTensor = (node: PyNode) => /tensor/.test(valueOf(module, node).kind);
   return operands.every(isTensor) ? 'yes' : 'unknown';
 }

@@ -248,7 +248,7 @@ function takeMean(edit: EditBuilder, sum: Accumulation, mean: string): void {
 /** `w * (total / n)`: a call needs no parentheses. A comment inside them would be lost. */
 function isOperandInParentheses(node: PyNode | undefined): node is PyNode {
   if (node?.type !== 'parenthesized_expression' || node.text.includes('#')) return false;
-  return node.parent?.type === 'binary_operator' && node.parent.field('right') === node;
+  return node.parent?.type === 'binary_operator' && node.parent.right === node;
 }
 
 /** Places where a conditional expression needs no parentheses. */

@@ -17,7 +17,7 @@ import {
   isInExpressionScope,
   isTestCode,
   isTrainerClass,
-  keywordArgument,
+  keywordValue,
   type ModelLoad,
   mayLoadAnyModel,
   modelLoad,
@@ -28,8 +28,8 @@ import {
   type Site,
   statementOf,
   type Transform,
-  trainingForwards,
 } from '../src/toolkit/index.js';
+import { trainingForwards } from './training-use-cache/training-forwards.js';
 
 const CACHE = 'use_cache';
 /** Whose forward pass takes `use_cache`; what an Auto class loads is not known. */
@@ -86,14 +86,14 @@ export const trainingUseCache: Transform<CacheSite> = {
     if (module.mentions(USED)) return;
     for (const { call, load } of trainingForwards(module)) {
       if (!isGenerator(load) || isTestCode(module, call)) continue;
-      const node = call.field('function')?.field('attribute') ?? call.field('function') ?? call;
+      const node = call.function?.attribute ?? call.function ?? call;
       const message =
         'the keys and values of every layer are returned for a next token that training never asks for';
       yield { node, call, load, message };
     }
     for (const load of loadsForTrainers(module)) {
       if (!isGenerator(load) || isTestCode(module, load.call)) continue;
-      const node = load.call.field('function')?.field('attribute') ?? load.call;
+      const node = load.call.function?.attribute ?? load.call;
       const message =
         'the trainer runs the model with its cache on, for a next token that training never asks for';
       yield { node, call: load.call, load, message };
@@ -151,7 +151,7 @@ function* loadsForTrainers(module: PyModule): Generator<ModelLoad> {
     const call = callee.parent;
     if (call?.type !== 'call' || !isTrainerClass(module, callee)) continue;
     const [first] = argumentsOf(call);
-    const model = keywordArgument(call, 'model')?.field('value') ?? first;
+    const model = keywordValue(call, 'model') ?? first;
     if (model?.type === 'identifier') given.add(model.text);
   }
   if (given.size === 0) return;
@@ -159,11 +159,7 @@ function* loadsForTrainers(module: PyModule): Generator<ModelLoad> {
     const call = node.parent?.parent;
     const load = call?.type === 'call' ? modelLoad(module, call) : undefined;
     const assignment = load && statementOf(load.call).named[0];
-    if (
-      load !== undefined &&
-      assignment?.type === 'assignment' &&
-      given.has(assignment.field('left')?.text ?? '')
-    )
+    if (load !== undefined && assignment?.type === 'assignment' && given.has(assignment.left?.text ?? ''))
       yield load;
   }
 }
@@ -171,7 +167,7 @@ function* loadsForTrainers(module: PyModule): Generator<ModelLoad> {
 /** The output is read by names, or by the positions of loss and logits, which come first: a missing entry moves nothing. */
 function isReadByName(module: PyModule, call: PyNode): 'yes' | 'unknown' {
   if (isByPosition(call)) return 'unknown';
-  const left = call.parent?.type === 'assignment' ? call.parent.field('left') : undefined;
+  const left = call.parent?.type === 'assignment' ? call.parent.left : undefined;
   const scope = left?.type === 'identifier' ? module.resolve(left) : undefined;
   const reads = scope === undefined || left === undefined ? [] : module.reads(scope, left.text);
   return reads.some(isByPosition) ? 'unknown' : 'yes';
@@ -179,11 +175,7 @@ function isReadByName(module: PyModule, call: PyNode): 'yes' | 'unknown' {
 
 function isByPosition(output: PyNode): boolean {
   const { parent } = output;
-  if (parent?.type === 'subscript' && parent.field('value') === output)
-    return !/^(?:[01]|["'].*)$/.test(parent.field('subscript')?.text ?? '');
-  return (
-    parent?.type === 'assignment' &&
-    parent.field('right') === output &&
-    parent.field('left')?.type !== 'identifier'
-  );
+  if (parent?.type === 'subscript' && parent.value === output)
+    return !/^(?:[01]|["'].*)$/.test(parent.subscript?.text ?? '');
+  return parent?.type === 'assignment' && parent.right === output && parent.left?.type !== 'identifier';
 }

@@ -44,7 +44,7 @@ export const volatileVariable: Transform<Site> = {
       const value = node.text === 'volatile' ? givenTo(node) : undefined;
       if (value === undefined || value.type === 'false') continue;
       const call = node.closest('keyword_argument')?.parent?.parent;
-      const callee = call?.field('function');
+      const callee = call?.function;
       if (call !== undefined && !VARIABLE.has((callee && qualifiedName(module, callee)) ?? '')) continue;
       if (call === undefined && (value.type !== 'true' || !module.mentions(/\bVariable\b/))) continue;
       if (recordsNoGraph(module, node) || isTestCode(module, node)) continue;
@@ -64,10 +64,7 @@ export const volatileVariable: Transform<Site> = {
 /** What `volatile=…` or `….volatile = …` sets it to. */
 function givenTo(name: PyNode): PyNode | undefined {
   const { parent } = name;
-  if (parent?.type === 'keyword_argument' && parent.field('name') === name) return parent.field('value');
-  const assignment =
-    parent?.type === 'attribute' && parent.field('attribute') === name ? parent.parent : undefined;
-  return assignment?.type === 'assignment' && assignment.field('left') === parent
-    ? assignment.field('right')
-    : undefined;
+  if (parent?.type === 'keyword_argument' && parent.name === name) return parent.value;
+  const assignment = parent?.type === 'attribute' && parent.attribute === name ? parent.parent : undefined;
+  return assignment?.type === 'assignment' && assignment.left === parent ? assignment.right : undefined;
 }

@@ -120,7 +120,7 @@ export const yamlMemoryConfig: Transform<SettingsSite> = {
       const splat = hit.closest('dictionary_splat');
       const call = splat?.parent?.parent;
       const spread = splat?.named[0];
-      const callee = call?.type === 'call' ? call.field('function') : undefined;
+      const callee = call?.type === 'call' ? call.function : undefined;
       if (call === undefined || spread === undefined || callee === undefined) continue;
       const written = yamlSource(module, spread);
       const receiver = settingsReceiver(module, call);
@@ -210,7 +210,7 @@ function composedSource(
 ): { readonly source?: YamlSource; readonly file?: NamedFile } {
   const keys: string[] = [];
   let at: PyNode | undefined = spread;
-  for (; at?.type === 'attribute'; at = at.field('object')) keys.unshift(at.field('attribute')?.text ?? '');
+  for (; at?.type === 'attribute'; at = at.object) keys.unshift(at.attribute?.text ?? '');
   const scope =
     at?.type === 'identifier' && keys.length > 0 && fields !== undefined ? module.resolve(at) : undefined;
   if (at === undefined || scope?.kind !== 'function') return {};

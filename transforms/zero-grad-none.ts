@@ -76,9 +76,9 @@ export const zeroGradNone: Transform<ZeroGradSite> = {
       const call = node.parent?.parent;
       if (call?.type !== 'call' || methodName(call) !== METHOD || node.text !== METHOD) continue;
       const [argument, ...more] = argumentsOf(call);
-      const value = argument?.type === 'keyword_argument' ? argument.field('value') : argument;
+      const value = argument?.type === 'keyword_argument' ? argument.value : argument;
       if (argument === undefined || value?.type !== 'false' || more.length > 0 || hasSplat(call)) continue;
-      if (argument.type === 'keyword_argument' && argument.field('name')?.text !== 'set_to_none') continue;
+      if (argument.type === 'keyword_argument' && argument.name?.text !== 'set_to_none') continue;
       if (receiverOf(call)?.text.startsWith('super()') || isTestCode(module, call)) continue;
       yield {
         node,
@@ -121,7 +121,7 @@ export const zeroGradNone: Transform<ZeroGradSite> = {
         'gradient-may-be-none',
       )`Does all code that reads gradients of \`${receiverOf(call)?.text ?? ''}\` take \`None\` for one?`,
     );
-    const list = call.field('arguments');
+    const list = call.arguments;
     if (list === undefined || list.childOfType('comment') !== undefined) edit.removeArgument(argument);
     else edit.replace(list, '()');
     return edit.done('Drop the gradients', proof);

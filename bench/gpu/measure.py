@@ -2,8 +2,8 @@
 
     python bench/gpu/measure.py --out transforms/evidence.json
 
-Needs torch, transformers and accelerate, and a CUDA device that nothing else uses. Every side of every case runs in a
-process of its own, so that order does not matter. A case that fails is written down as a failure.
+Needs torch, transformers, accelerate, peft and bitsandbytes, and a CUDA device that nothing else uses. Every side of
+every case runs in a process of its own, so that order does not matter. A case that fails is written down as a failure.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ import time
 import traceback
 from pathlib import Path
 
-SUBJECTS = ("graphs", "devices", "optimizers", "caches", "checkpointing", "precision", "loading", "trainers", "sharding")
+SUBJECTS = ("graphs", "devices", "optimizers", "caches", "checkpointing", "precision", "quantized", "loading", "trainers",
+            "sharding")
 # What takes long to import and is imported late by what is measured: once here instead of in every child.
 PRELOADED = ("torch._dynamo", "transformers.models.llama.modeling_llama", "transformers.trainer", "accelerate")
+# What touches CUDA when it is imported, and what imports that: only the children may.
+CHILDREN_ONLY = ("bitsandbytes", "peft")
 LONGEST_SIDE_S = 90
 
 
@@ -41,6 +44,7 @@ def main() -> None:
     os.environ["MEMFIX_GPU_DEVICE"] = asked.device
     os.environ["MEMFIX_GPU_SMOKE"] = "1" if asked.smoke else "0"
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    sys.modules.update(dict.fromkeys(CHILDREN_ONLY))
     for needed in PRELOADED + SUBJECTS:
         __import__(needed)
     from case import CASES
@@ -120,6 +124,8 @@ def run_side(case, after: bool, answer: Path, log: Path) -> None:
         sink = os.open(log, os.O_CREAT | os.O_WRONLY)
         os.dup2(sink, 1)
         os.dup2(sink, 2)
+        for name in CHILDREN_ONLY:
+            del sys.modules[name]
         from meter import measure
 
         answer.write_text(json.dumps(measure(case, after)), "utf8")

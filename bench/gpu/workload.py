@@ -95,16 +95,16 @@ def plain_step(model, optimizer, x, y):
 def llama_config(**options):
     from transformers import LlamaConfig
 
-    return LlamaConfig(
-        hidden_size=LLAMA_WIDTH,
-        intermediate_size=LLAMA_WIDTH * 11 // 4,
-        num_hidden_layers=LAYERS,
-        num_attention_heads=4 if IS_SMOKE else 16,
-        num_key_value_heads=4 if IS_SMOKE else 16,
-        vocab_size=options.pop("vocab_size", WORDS),
-        max_position_embeddings=2048,
+    return LlamaConfig(**{
+        "hidden_size": LLAMA_WIDTH,
+        "intermediate_size": LLAMA_WIDTH * 11 // 4,
+        "num_hidden_layers": LAYERS,
+        "num_attention_heads": 4 if IS_SMOKE else 16,
+        "num_key_value_heads": 4 if IS_SMOKE else 16,
+        "vocab_size": WORDS,
+        "max_position_embeddings": 2048,
         **options,
-    )
+    })
 
 
 def llama(dtype: torch.dtype = torch.float32, **options):

@@ -25,6 +25,7 @@ export const SCAN = [
     'verbose',
     'config',
     'isolated',
+    'plugin',
     'target-version',
     'strict-config',
     'cache',

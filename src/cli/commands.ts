@@ -150,7 +150,7 @@ export const COMMANDS = {
       'Every transform, group by group, with its safety, numerics, symptom, summary and measured effect.\n' +
       'With names (ids, groups or symptoms), only those.',
     formats: PAGE_FORMATS,
-    options: ['output-format', 'output', 'pager', ...EVERYWHERE],
+    options: ['plugin', 'config', 'isolated', 'output-format', 'output', 'pager', ...EVERYWHERE],
     examples: [
       ['memfix list', 'the catalogue'],
       ['memfix list leak documented', 'what cures leaks, and what documents recommend in vain'],
@@ -160,7 +160,7 @@ export const COMMANDS = {
     summary: 'the page of one transform: why, before and after, when it refuses, measured effect',
     operands: '<id>',
     about: 'Everything there is to know about one transform.',
-    options: ['output', 'pager', ...EVERYWHERE],
+    options: ['plugin', 'config', 'isolated', 'output', 'pager', ...EVERYWHERE],
     examples: [['memfix explain no-grad', 'why evaluation without no_grad costs memory']],
   },
   budget: {
@@ -305,7 +305,7 @@ export const COMMANDS = {
       'Exits with 0 when the editor hangs up, 2 on an error.',
     options: [
       ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes', 'config'],
-      ...['isolated', 'target-version', 'strict-config', ...EVERYWHERE],
+      ...['isolated', 'plugin', 'target-version', 'strict-config', ...EVERYWHERE],
     ] as readonly OptionName[],
     examples: [
       ['memfix server', 'what an editor runs'],

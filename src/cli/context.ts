@@ -20,8 +20,26 @@ export class Context {
   constructor(
     readonly io: Io,
     readonly args: Arguments,
-    readonly catalogue: Catalogue,
+    private known: Catalogue,
   ) {}
+
+  get catalogue(): Catalogue {
+    return this.known;
+  }
+
+  /** The transforms of the plugins that this run may load, too. */
+  async loadPlugins(): Promise<void> {
+    const { args, io } = this;
+    const named = args.each('plugin');
+    const request = args.request(io.cwd, io.env);
+    // The words of these are names.
+    const isAboutNames = args.command === 'list' || args.command === 'explain';
+    const asked = isAboutNames ? { ...request, paths: [] } : request;
+    const { catalogueWithPlugins } = await import('./plugins.js');
+    const { catalogue, unloaded } = await catalogueWithPlugins(this.known, asked, named, io);
+    this.known = catalogue;
+    if (unloaded !== undefined) this.say(unloaded);
+  }
 
   get isQuiet(): boolean {
     return this.args.flag('quiet');
@@ -94,7 +112,7 @@ export class Context {
   /** What must be heard. */
   warn(failure: Failure): void {
     learnSecrets(this.io.env);
-    this.io.stderr.write(redacted(failureText(failure, this.errorPaint)));
+    this.io.stderr.write(redacted(failureText(failure, this.errorPaint, this.io.stderr)));
   }
 
   /** Skipped files and unused comments, for a command whose data has no room for them. */
@@ -103,12 +121,22 @@ export class Context {
     for (const line of remarks(report, view)) this.io.stderr.write(`${line}\n`);
   }
 
-  /** Our own bugs: named, never hidden, and never the end of the run. */
+  /** Bugs of ours and of plugins: named, never hidden, and never the end of the run. */
   confess(crashes: readonly Crash[], bugs: readonly string[]): void {
-    const told = crashes.map(
-      ({ path, message, details }) => `${printable(path)}: ${this.isVerbose ? details : message}`,
-    );
-    const all = [...told, ...bugs];
+    const words = ({ path, message, details }: Crash) =>
+      `${printable(path)}: ${this.isVerbose ? details : printable(message)}`;
+    const foreign = crashes.filter(({ plugin }) => plugin !== undefined).map(words);
+    if (foreign.length > 0)
+      this.warn(
+        new Failure(
+          foreign.length === 1
+            ? 'A plugin failed on a file'
+            : `Plugins failed on files ${foreign.length} times`,
+          `what it would have found there is not known:\n${foreign.map((line) => `  ${line}`).join('\n')}`,
+          'Mend the plugin, or leave it out; add `-v` for details.',
+        ),
+      );
+    const all = [...crashes.filter(({ plugin }) => plugin === undefined).map(words), ...bugs];
     if (all.length === 0) return;
     this.warn(
       new Failure(

@@ -85,6 +85,15 @@ export const OPTIONS = {
     heading: 'Config',
   },
   isolated: { type: 'boolean', summary: 'use no config file', heading: 'Config' },
+  plugin: {
+    type: 'string',
+    repeats: true,
+    value: 'FILE',
+    summary: 'also load the transforms of this plugin, whose code then runs as you (repeatable)',
+    heading: 'Config',
+  },
+  record: { ...writing('write findings.json of the fixtures anew, and output.py where there is none') },
+  forget: { type: 'boolean', summary: 'trust the plugins no more', heading: 'Config' },
   'target-version': {
     type: 'string',
     list: true,

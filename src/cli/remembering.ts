@@ -20,6 +20,8 @@ export async function cacheOf(context: Context, project: Project): Promise<Cache
   if (io.self === undefined || args.choice('cache') === false) return undefined;
   // It promises to leave the tree as it is.
   if (args.command === 'prove') return undefined;
+  // What a plugin finds may depend on code that cannot be told from other code.
+  if (context.catalogue.plugins?.some(({ digest }) => digest === undefined)) return undefined;
   const place = placeFor(context, project);
   if (place === undefined) return undefined;
   if (place.objection === undefined)

@@ -5,7 +5,7 @@ import type { Catalogue } from '../workspace/catalogue.js';
 import { Failure } from '../workspace/failure.js';
 import { didYouMean } from '../workspace/resemblance.js';
 import { learnSecrets, redacted } from '../workspace/secrets.js';
-import { COMMANDS, type CommandName, isCommand } from './commands.js';
+import { COMMANDS, type CommandName, commandInfo, isCommand } from './commands.js';
 import type { Context } from './context.js';
 import { behindDoors } from './door.js';
 import { EXIT, failureText, Interrupted, type Io, paintFor } from './io.js';
@@ -33,7 +33,7 @@ export async function run(
     if (io.signal.aborted) return stopped(io, error instanceof Interrupted ? error.message : 'Interrupted.');
     const failure = error instanceof Failure ? error : internal(error, words);
     learnSecrets(io.env);
-    io.stderr.write(redacted(failureText(failure, paintBeforeParsing(words, io))));
+    io.stderr.write(redacted(failureText(failure, paintBeforeParsing(words, io), io.stderr)));
     return EXIT.error;
   }
 }
@@ -61,6 +61,7 @@ async function dispatch(
   if (args.flag('version')) return print(io, `memfix ${ownVersion()}\n`);
   const { Context } = await import('./context.js');
   const context = new Context(io, args, await loadCatalogue());
+  if (name !== 'server' && commandInfo(name).options.includes('plugin')) await context.loadPlugins();
   const code = await (await commandOf(name))(context);
   if (LOOKING.has(name)) {
     // A signal that came meanwhile is heard only when the event loop gets its turn.
@@ -122,6 +123,12 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
       return (await import('./commands/worker.js')).worker;
     case 'server':
       return (await import('./commands/server.js')).server;
+    case 'new-transform':
+      return (await import('./commands/new-transform.js')).newTransform;
+    case 'test-transform':
+      return (await import('./commands/test-transform.js')).testTransform;
+    case 'trust':
+      return (await import('./commands/trust.js')).trust;
     case 'undo':
       return (await import('./commands/undo.js')).undo;
   }
@@ -135,6 +142,8 @@ async function helpAbout(name: string | undefined, io: Io): Promise<string> {
   return helpFor(command);
 }
 
+const NEXT = 'Run `memfix --help` to see what there is; `memfix check` is where to begin.';
+
 /** What other tools call these. */
 const OTHERS_WORDS: ReadonlyMap<string, string> = new Map([
   ['lint', 'check'],
@@ -142,7 +151,11 @@ const OTHERS_WORDS: ReadonlyMap<string, string> = new Map([
   ['rules', 'list'],
   ['patch', 'diff'],
   ['revert', 'undo'],
-  ['config', 'check --show-settings'],
+  ['init', 'config'],
+  ['oom', 'check --oom'],
+  ['clean', 'check --no-cache'],
+  ['format', 'apply'],
+  ['add', 'apply -i'],
 ]);
 
 function unknownCommand(word: string, io: Io): Failure {
@@ -150,8 +163,8 @@ function unknownCommand(word: string, io: Io): Failure {
   if (word.startsWith('-')) {
     return new Failure(
       'Unknown option',
-      `\`${word}\` stands where a command should`,
-      `Start with one of ${known.join(', ')}; \`memfix --help\` says what they do.`,
+      `\`${word}\` stands where a command should.${optionOfCheck(word)}`,
+      NEXT,
     );
   }
   const isPath = existsSync(resolve(io.cwd, word));
@@ -159,8 +172,13 @@ function unknownCommand(word: string, io: Io): Failure {
   return new Failure(
     'Unknown command',
     `\`${word}\` is no command.${own === undefined ? didYouMean(word, known) : ` Did you mean \`memfix ${own}\`?`}`,
-    `Start with one of ${known.join(', ')}; \`memfix --help\` says what they do.`,
+    NEXT,
   );
+}
+
+function optionOfCheck(word: string): string {
+  const isOne = COMMANDS.check.options.some((name) => word === `--${name}` || word.startsWith(`--${name}=`));
+  return isOne ? ` Did you mean \`memfix check ${word}\`?` : '';
 }
 
 function internal(error: unknown, words: readonly string[]): Failure {

@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import type { Decision, Outcome, Preview, Scan, SourceFile } from '../engine/outcome.js';
-import { plural } from '../report/prose.js';
+import { command, plural } from '../report/prose.js';
 import type { Proven } from '../report/prove/proven.js';
 import { forTerminal } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
@@ -47,6 +47,10 @@ export interface ReviewInput {
   /** Take up the answers that an earlier session left. */
   readonly resume: boolean;
   readonly terminal: Terminal;
+  /** The words of a command line that comes back to these findings. */
+  readonly aim?: string;
+  /** Shows a text that is longer than the window, if that can be done. */
+  page?(text: string): Promise<boolean>;
 }
 
 export interface ReviewResult {
@@ -128,7 +132,7 @@ class Session {
     const look = lookOf(this.input.terminal);
     const page = await this.#page();
     if (mode === 'help') this.#print(helpText(look));
-    if (mode === 'explain') this.#print(explanation(page, look));
+    if (mode === 'explain') await this.#show(explanation(page, look));
     if (mode === 'print') this.#print(cardText(page, { ...look, height: Infinity }).text);
     this.#review = resume(this.#review);
   }
@@ -243,10 +247,8 @@ class Session {
     const finding = this.#files.finding(item);
     const text = this.#review.edits.get(item.ref);
     return {
-      position: this.#review.cursor + 1,
-      total: this.#review.items.length,
-      kin: openOfTransform(this.#review),
-      row: likeInARow(this.#review).length,
+      ...{ position: this.#review.cursor + 1, total: this.#review.items.length },
+      ...{ kin: openOfTransform(this.#review), row: likeInARow(this.#review).length },
       alternatives: alternativesOf(this.#review).map((each) => ({
         title: `${each.transform} (${each.safety}): ${this.#files.finding(each).fix?.title}`,
         isThis: each === item,
@@ -334,7 +336,12 @@ class Session {
     const left = interrupted ? `Stopped; ${where}. ` : '';
     return this.#memory.problem !== undefined
       ? left
-      : `${left}memfix apply --interactive --resume goes on from here.`;
+      : `${left}${command('apply -i --resume', this.input.aim)} goes on from here.`;
+  }
+
+  async #show(text: string): Promise<void> {
+    const isShown = await this.#ask.lend(async () => (await this.input.page?.(text)) === true);
+    if (!isShown) this.#print(text);
   }
 
   #print(text: string): void {

@@ -35,12 +35,50 @@ export const SETUP_COMMANDS = {
     formats: PAGE_FORMATS,
     options: [
       ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes'],
-      ...['config', 'isolated', 'target-version', 'strict-config', 'schema', 'output-format', 'output'],
+      ...['config', 'isolated', 'plugin', 'target-version', 'strict-config'],
+      ...['schema', 'output-format', 'output'],
       ...EVERYWHERE,
     ] as readonly OptionName[],
     examples: [
       ['memfix config', 'where the settings of this folder come from'],
       ['memfix config --schema -o memfix.schema.json', 'for an editor that checks TOML'],
+    ],
+  },
+  trust: {
+    summary: 'let the plugins that a config names be loaded',
+    operands: '[folder]',
+    about:
+      'A plugin is code that runs as you. A config file that names plugins loads none by itself, since it may have come with a\n' +
+      'cloned repository: only after this command, in this repository, on this machine, and only those that are named now.\n' +
+      '`--plugin` loads one for a single run. docs/plugins.md says how to write one.\n' +
+      'Exits with 0, or with 2 on an error.',
+    options: ['forget', 'config', 'output', ...EVERYWHERE],
+    examples: [
+      ['memfix trust', 'the plugins of this repository'],
+      ['memfix trust --forget', 'take it back'],
+    ],
+  },
+  'new-transform': {
+    summary: 'begin a transform of your own',
+    operands: '<id> [folder]',
+    about:
+      'Writes a plugin with one transform, a fixture that it fixes, one that it keeps, and a test, into memfix_rules/ or the\n' +
+      'folder given, and prints the lines for your config. docs/plugins.md says how to go on.\n' +
+      'Exits with 0, or with 2 on an error.',
+    options: ['output', ...EVERYWHERE],
+    examples: [['memfix new-transform acme-cache', 'memfix_rules/acme-cache.mjs, its fixtures and its test']],
+  },
+  'test-transform': {
+    summary: 'hold the fixtures of your own transforms to the laws of memfix',
+    operands: '[plugins…]',
+    about:
+      'Byte-exact outside of edits, stable when run again, still Python, the same with other line ends and names, nothing\n' +
+      'changed that must be kept: all that the transforms of memfix itself are held to. Without files, the plugins that the\n' +
+      'config names, where you trust them. Exits with 0, 1 when a law is broken, 2 on an error.',
+    options: ['record', 'config', 'output', ...EVERYWHERE],
+    examples: [
+      ['memfix test-transform ./memfix_rules/acme-cache.mjs', 'one plugin'],
+      ['memfix test-transform --record', 'what fixtures give now is what they should give: read the diff'],
     ],
   },
   completions: {

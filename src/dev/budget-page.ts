@@ -12,7 +12,7 @@ import {
 
 const PREFLIGHT = new URL('../../bench/gpu/preflight.json', import.meta.url);
 
-interface Compared {
+export interface Compared {
   readonly row: Measured;
   readonly budget: Budget;
   readonly error: number;
@@ -20,10 +20,10 @@ interface Compared {
   readonly other: number | undefined;
 }
 
-/** `docs/budget.md`: how the budget is computed, and the measured runs that it is held to. */
-export function budgetPage(): string {
+/** The measured runs, each with what the budget and torch-preflight say of it. */
+export function comparedRuns(): readonly Compared[] {
   const others: Readonly<Record<string, number>> = JSON.parse(readFileSync(PREFLIGHT, 'utf8'));
-  const rows = measuredRuns().map((row): Compared => {
+  return measuredRuns().map((row): Compared => {
     const budget = budgetOf(measuredRun(row));
     const said = others[`${row.id}`];
     return {
@@ -33,6 +33,11 @@ export function budgetPage(): string {
       other: said === undefined ? undefined : said / row.peak - 1,
     };
   });
+}
+
+/** `docs/budget.md`: how the budget is computed, and the measured runs that it is held to. */
+export function budgetPage(): string {
+  const rows = comparedRuns();
   const held = rows.filter(({ row }) => isHeldOut(row));
   const found = rows.filter(({ row }) => !isHeldOut(row));
   const both = rows.filter(({ other }) => other !== undefined);

@@ -45,7 +45,7 @@ const PACKS: readonly (readonly [pack: string, modules: RegExp])[] = [
   ['cli', /^src\/cli\/(?:main|process)\.ts$/],
   [
     'look',
-    /^src\/(?:cli\/(?:arguments|context|remembering|commands\/check)|workspace\/catalogue|report\/(?:concise|full|short))\.ts$/,
+    /^src\/(?:cli\/(?:arguments|context|plugins|remembering|commands\/check)|workspace\/(?:catalogue|plugins\/named)|report\/(?:concise|full|short))\.ts$/,
   ],
   ['engine', /^(?:src\/engine\/.*|src\/workspace\/worker|transforms\/index)\.ts$/],
   ['forges', /^node_modules\//],
@@ -65,7 +65,11 @@ emitDeclarations();
 async function bundleLibrary(): Promise<void> {
   await build({
     ...bundled,
-    entryPoints: { index: 'src/index.ts', toolkit: 'src/toolkit/index.ts' },
+    entryPoints: {
+      index: 'src/index.ts',
+      testing: 'src/testing/index.ts',
+      toolkit: 'src/toolkit/index.ts',
+    },
     outExtension: { '.js': '.mjs' },
   });
 }
@@ -147,6 +151,8 @@ async function partsOfProgram(): Promise<readonly Part[]> {
       let body = code.replace(/^#!.*\n/, '').replaceAll('import("./', '__part("./');
       for (const { path: name, kind } of imports)
         if (kind === 'dynamic-import') body = body.replaceAll(`import("${name}")`, `__import("${name}")`);
+      // What is computed is no part of the program.
+      body = body.replace(/(?<![\w$.])import\((?=[\w$]+(?:\.[\w$]+)*\))/g, '__import(');
       const needed = MODULE.filter(([name]) => body.includes(name)).map(([, definition]) => definition);
       return {
         name: basename(path),

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { transforms } from '../../transforms/index.js';
 import { policy } from '../engine/engine.js';
+import { complaints } from '../testing/cpython.js';
 import { encode } from '../text/decode.js';
 import type { Transform } from '../toolkit/contract.js';
 import { chosenParser } from '../workspace/parser-choice.js';
-import { complaints } from './cpython.js';
 import { engineWithDefaults, readSource } from './engines.js';
 
 /** One entry of the folder's `index.json`. */

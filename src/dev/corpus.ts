@@ -11,10 +11,10 @@ import { transforms } from '../../transforms/index.js';
 import { type Engine, policy } from '../engine/engine.js';
 import type { Finding, SourceFile } from '../engine/outcome.js';
 import { formatHunk, hunksBetween } from '../report/diff.js';
+import { complaints } from '../testing/cpython.js';
 import { decode, encode } from '../text/decode.js';
 import { Neighbourhood } from '../workspace/neighbourhood.js';
 import { chosenParser } from '../workspace/parser-choice.js';
-import { complaints } from './cpython.js';
 import { engineWithDefaults } from './engines.js';
 
 type Show = 'safe' | 'unsafe' | 'advice' | 'refused';

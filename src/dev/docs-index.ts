@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { exportedName } from '../workspace/plugins/scaffold.js';
 import { root } from './project.js';
 
 /** Ids of the transforms on disk, sorted. */
@@ -8,11 +9,6 @@ export function transformIds(): string[] {
     .filter((name) => name.endsWith('.ts') && name !== 'index.ts')
     .map((name) => name.slice(0, -'.ts'.length))
     .sort();
-}
-
-/** A transform file exports its id in camel case. */
-export function exportedName(id: string): string {
-  return id.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** The text of `transforms/index.ts`, laid out as the formatter would. */

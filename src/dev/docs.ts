@@ -25,6 +25,7 @@ publish('pyproject.toml', at('pyproject.toml').replace(/"memfix==[^"]*"/, `"memf
 publish('CITATION.cff', at('CITATION.cff').replace(/^version: .*$/m, `version: ${manifest.version}`));
 publish('docs/memfix.1', manualPage(manifest.version));
 publish('docs/ci.md', between(at('docs/ci.md'), 'formats', formatTable()));
+publish('docs/plugins.md', between(at('docs/plugins.md'), 'example', pluginExample()));
 publish('transforms/index.ts', indexSource(transformIds()));
 publish('docs/budget.md', budgetPage());
 if (check && stale.length > 0) finish();
@@ -45,6 +46,11 @@ else {
 function formatTable(): string {
   const rows = Object.entries(FORMATS).map(([name, { summary }]) => [`\`${name}\``, summary]);
   return markdownTable(['format', 'is'], rows);
+}
+
+/** The worked example is tested as it is shown. */
+function pluginExample(): string {
+  return `\`\`\`js\n${at('docs/plugins/acme-load-cpu.mjs')}\`\`\``;
 }
 
 function at(path: string): string {

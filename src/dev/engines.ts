@@ -3,8 +3,9 @@ import { createEngine, type Engine } from '../engine/engine.js';
 import { Neighbours, type ProjectDoor } from '../engine/neighbours.js';
 import type { SourceFile } from '../engine/outcome.js';
 import type { PythonParser } from '../syntax/parser.js';
+import { defaultsOf } from '../testing/defaults.js';
 import { decode } from '../text/decode.js';
-import type { Options, Transform } from '../toolkit/contract.js';
+import type { Transform } from '../toolkit/contract.js';
 
 /** An engine for these transforms with their options at their defaults, a single one as if by name; without a door, for files by themselves. */
 export function engineWithDefaults(
@@ -27,14 +28,6 @@ export function engineWithDefaults(
       around: (...asked: Parameters<Neighbours['around']>) => neighbours.around(...asked),
     }),
   });
-}
-
-/** `isNamed`: it runs because it was asked for by its name. */
-export function defaultsOf(transform: Transform | undefined, isNamed = false): Options {
-  const specs = Object.entries(transform?.meta.options ?? {});
-  return Object.fromEntries(
-    specs.map(([name, spec]) => [name, isNamed ? (spec.whenNamed ?? spec.default) : spec.default]),
-  );
 }
 
 /** The file's text, or why it has none. */

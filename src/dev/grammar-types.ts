@@ -27,7 +27,13 @@ export function grammarSource(): string {
     ),
   ]
     .join('\n')
-    .concat(';\n\n', TYPES);
+    .concat(';\n\n', TYPES, fieldNames(named), ACCESS);
+}
+
+function fieldNames(nodes: readonly NodeEntry[]): string {
+  const names = [...new Set(nodes.flatMap(({ fields = {} }) => Object.keys(fields)))].sort();
+  const lines = names.filter((name) => name !== 'type').map((name) => `  ${quoted(name)},\n`);
+  return `\nconst ACCESSORS: readonly (keyof Accessors<unknown>)[] = [\n${lines.join('')}];\n`;
 }
 
 function union(words: readonly string[]): string {
@@ -42,4 +48,19 @@ const TYPES = `/** \`ERROR\` is what the parser could not read; the grammar's li
 export type NodeType = keyof Fields | Token | 'as_pattern_target' | 'ERROR';
 
 export type FieldName = Fields[keyof Fields];
+
+/** What a node has by the name of a field. The annotation of a parameter is \`field('type')\`: \`type\` says which node it is. */
+export type Accessors<Node> = { readonly [name in Exclude<FieldName, 'type'>]: Node | undefined };
+`;
+
+const ACCESS = `
+/** Gives a class the getters, which cost nothing when a node is made. */
+export function giveAccessors(prototype: { field(name: FieldName): unknown }): void {
+  for (const name of ACCESSORS)
+    Object.defineProperty(prototype, name, {
+      get(this: typeof prototype) {
+        return this.field(name);
+      },
+    });
+}
 `;

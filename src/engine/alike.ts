@@ -1,8 +1,8 @@
+import { shown } from '../semantic/gate.js';
 import type { PyModule } from '../semantic/module.js';
 import { ask, type Question } from '../semantic/question.js';
 import { statementOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import { shown } from '../torch/gate.js';
 import type { Finding } from './outcome.js';
 
 interface Found {

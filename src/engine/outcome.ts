@@ -67,6 +67,14 @@ export interface SuppressionNote {
   readonly message: string;
 }
 
+/** A transform of a plugin broke on a file: what it would have found there is not known. */
+export interface Fault {
+  readonly plugin: string;
+  readonly transform: string;
+  readonly message: string;
+  readonly details: string;
+}
+
 export interface Scan {
   readonly kind: 'scan';
   readonly file: SourceFile;
@@ -76,6 +84,8 @@ export interface Scan {
   readonly notes: readonly SuppressionNote[];
   /** What of the project the findings depend on; absent where nothing was parsed. */
   readonly relied?: Relied;
+  /** Absent where every transform did its work. */
+  readonly faults?: readonly Fault[];
 }
 
 /** A file that was seen and not looked into: does not parse, is too large, too deep. Its bytes are untouched. */

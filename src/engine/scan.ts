@@ -8,18 +8,20 @@ import { importEdit } from '../syntax/import-place.js';
 import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
 import { NotInPieces } from '../syntax/pieces.js';
+import { pause } from '../syntax/section.js';
 import { firstError, isOldPython, pythonProblem } from '../syntax/soundness.js';
 import { type CellPlace, cellWith } from '../text/notebook/notebook.js';
 import type { Site, Transform } from '../toolkit/contract.js';
 import { EditBuilder, Unfixable } from '../toolkit/edit-builder.js';
 import { effectOf } from '../toolkit/effect.js';
+import { PluginFault } from '../toolkit/plugin-fault.js';
 import { asOne } from './alike.js';
 import { withAlternatives } from './alternatives.js';
 import { withAssumed } from './assumed.js';
 import { scanOfCells } from './cells.js';
 import type { EngineSetup } from './engine.js';
 import { floorIn } from './floor.js';
-import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
+import type { Fault, Finding, Scan, Skipped, SourceFile } from './outcome.js';
 import { type Among, amongText, awake, withCue } from './prefilter.js';
 import { Suppressions } from './suppression.js';
 
@@ -76,7 +78,7 @@ export function plainScanOf(setup: EngineSetup, look: Look): Scan | Skipped {
   if (file.source.notebook === undefined) return inOrder;
   const inAnyOrder = (cells: readonly CellPlace[]) => {
     const starts = cells.map(({ start }) => start);
-    return scanTree(setup, file, candidates, glimpse, setup.parser.parse(glimpse.text), starts);
+    return scanParsed(setup, file, candidates, glimpse, starts);
   };
   return scanOfCells(setup, file, inOrder, inAnyOrder);
 }
@@ -85,8 +87,18 @@ function scanInOrder(setup: EngineSetup, { file, glimpse, candidates, isAddresse
   if (candidates.length === 0 && file.named !== true && !isAddressed) {
     return { kind: 'scan', file, findings: [], suppressed: [], notes: [] };
   }
-  const inPieces = file.named === true ? undefined : scanInPieces(setup, file, candidates, glimpse);
-  return inPieces ?? scanTree(setup, file, candidates, glimpse, setup.parser.parse(glimpse.text));
+  return scanParsed(setup, file, candidates, glimpse);
+}
+
+function scanParsed(
+  setup: EngineSetup,
+  file: SourceFile,
+  candidates: readonly Transform[],
+  glimpse: Glimpse,
+  cells: readonly number[] = [],
+): Scan | Skipped {
+  const inPieces = file.named === true ? undefined : scanInPieces(setup, file, candidates, glimpse, cells);
+  return inPieces ?? scanTree(setup, file, candidates, glimpse, setup.parser.parse(glimpse.text), cells);
 }
 
 /** Parses no more of a file than is asked for. Findings are the same: a permanent test compares. */
@@ -95,12 +107,13 @@ function scanInPieces(
   file: SourceFile,
   candidates: readonly Transform[],
   glimpse: Glimpse,
+  cells: readonly number[],
 ): Scan | Skipped | undefined {
   const { text, outline } = glimpse;
   if (outline === undefined) return undefined;
   try {
     const tree = setup.parser.parseInPieces(text, outline);
-    const result = scanTree(setup, file, candidates, glimpse, tree);
+    const result = scanTree(setup, file, candidates, glimpse, tree, cells);
     const hasFindings = result.kind === 'scan' && result.findings.length + result.suppressed.length > 0;
     // In a file that is broken anywhere, there are no findings.
     return hasFindings && tree.hasErrorElsewhere() ? undefined : result;
@@ -116,7 +129,7 @@ function scanTree(
   candidates: readonly Transform[],
   glimpse: Glimpse,
   tree: SyntaxTree,
-  cells: readonly number[] = [],
+  cells: readonly number[],
 ): Scan | Skipped {
   const { text } = file.source;
   return withTree(file, tree, () => {
@@ -125,7 +138,10 @@ function scanTree(
     const error = misunderstood(file, module, tree);
     if (error !== undefined) return error;
     if (isTooDeep(text, tree, glimpse.outline)) return { kind: 'skipped', path: file.path, reason: TOO_DEEP };
-    const found = candidates.flatMap((transform) => findingsOf(setup, transform, module));
+    const faults: Fault[] = [];
+    const found = candidates.flatMap((transform) =>
+      withoutFaults(faults, () => findingsOf(setup, transform, module)),
+    );
     const isOffered = found.some(({ fix }) => fix !== undefined);
     const isDoubtful = speaksOldPython(module) || (isOffered && mayBeForgiven(text, glimpse.outline));
     const problem = isDoubtful ? notPython(file) : undefined;
@@ -138,7 +154,7 @@ function scanTree(
     const selected = new Set(setup.transforms.map((transform) => transform.meta.id));
     const notes = suppressions.notes(selected, setup.knownIds);
     const { relied } = module.around;
-    return { kind: 'scan', file, findings, suppressed, notes, relied };
+    return { kind: 'scan', file, findings, suppressed, notes, relied, ...(faults.length > 0 && { faults }) };
   });
 }
 
@@ -178,7 +194,21 @@ function misunderstood(file: SourceFile, { lines }: PyModule, tree: SyntaxTree):
   return notPython(file) ?? { kind: 'skipped', path: file.path, reason, at };
 }
 
+/** A plugin that breaks has no findings here; others do. */
+function withoutFaults<T>(faults: Fault[], look: () => readonly T[]): readonly T[] {
+  try {
+    return look();
+  } catch (error) {
+    if (!(error instanceof PluginFault)) throw error;
+    const { plugin, transform, message, cause } = error;
+    const details = cause instanceof Error ? (cause.stack ?? message) : message;
+    faults.push({ plugin, transform, message, details });
+    return [];
+  }
+}
+
 function findingsOf(setup: EngineSetup, transform: Transform, module: PyModule): readonly Finding[] {
+  pause();
   const options = setup.optionsFor(transform.meta.id);
   const opposites = (transform.meta.yieldsTo ?? []).filter((id) =>
     setup.transforms.some(({ meta }) => meta.id === id),
@@ -266,7 +296,7 @@ function attempt(fix: () => ReturnType<Transform['fix']>): ReturnType<Transform[
 function wordsOf(id: string, node: PyNode): string {
   const around: string[] = [];
   for (let at = enclosingFunction(node); at !== undefined; at = enclosingFunction(at)) {
-    around.push(at.field('name')?.text ?? '');
+    around.push(at.name?.text ?? '');
   }
   return [id, ...around, node.text.replace(/\s+/g, ' ')].join('\0');
 }

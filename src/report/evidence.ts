@@ -94,6 +94,56 @@ export function measuredEffect(meta: TransformMeta, measuredAs?: string): string
   return `at most ${text(most)}; ${tail}`;
 }
 
+/** A quantity of a figure, before and after, for a picture. */
+export interface Comparison {
+  readonly name: string;
+  readonly before: number;
+  readonly after: number;
+  readonly beforeText: string;
+  readonly afterText: string;
+  /** Beyond what the same code differs from run to run. */
+  readonly differs: boolean;
+}
+
+/** What was measured in quantities, figure by figure, in the order in which they are told. */
+export function comparisonsOf(
+  meta: TransformMeta,
+): readonly { readonly what: string; readonly setup: string; readonly quantities: readonly Comparison[] }[] {
+  return figuresOf(meta)
+    .filter(({ before }) => before.outcome === undefined)
+    .map((figure) => ({
+      what: figure.what,
+      setup: figure.setup,
+      quantities: NAMES.filter((name) => isWorthTelling(figure, name)).map((name) => {
+        const [before, after] = [figure.before[name] ?? 0, figure.after[name] ?? 0];
+        return {
+          name: PLAIN_NAMES[name],
+          before,
+          after,
+          beforeText: plainQuantity(name, before),
+          afterText: plainQuantity(name, after),
+          differs: differs(figure, name),
+        };
+      }),
+    }));
+}
+
+const PLAIN_NAMES: Readonly<Record<Name, string>> = {
+  peak: 'peak',
+  growth: 'growth per step',
+  reserved: 'reserved',
+  host: 'host memory',
+  ms: 'time',
+  syncs: 'synchronisations',
+};
+
+/** As it is told, less the name that stands beside it. */
+function plainQuantity(name: Name, value: number): string {
+  if (name === 'syncs') return String(value);
+  if (name === 'growth') return mib(Math.abs(value) < SAME_MIB ? 0 : value);
+  return quantityText(name, value).replace(/^(?:peak|reserved|host) /, '');
+}
+
 /** What is told of it fell. */
 function isGain(figure: Figure): boolean {
   return NAMES.some((name) => name !== 'ms' && fell(figure, name));

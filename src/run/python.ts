@@ -5,14 +5,14 @@ import { type Given, givenIn } from '../semantic/given.js';
 import { qualifiedName } from '../semantic/imports.js';
 import { writtenBehind } from '../semantic/literals.js';
 import type { PyModule } from '../semantic/module.js';
-import { argumentsOf, keywordArgument } from '../semantic/statements.js';
+import { isAtLeast } from '../semantic/standing.js';
+import { argumentsOf, keywordArgument, keywordValue } from '../semantic/statements.js';
 import { plainString } from '../semantic/strings.js';
 import { isTestCode } from '../semantic/test-code.js';
 import type { PyNode } from '../syntax/node.js';
 import { argumentsCalls, libraryOf } from '../torch/huggingface/huggingface.js';
 import { modelLoad } from '../torch/huggingface/pretrained.js';
 import { adamCalls } from '../torch/training/optimizer-call.js';
-import { isAtLeast } from '../torch/versions.js';
 import { CONFIGURATIONS } from './configurations.js';
 import { DTYPE_WORDS, type Found, linearsNamed, optimizerNamed, type Reading } from './reading.js';
 
@@ -70,7 +70,7 @@ class Reader {
     if (written.type === 'attribute') {
       const option = defaultedOption(this.module, written);
       if (option !== undefined) return this.#value(option.value);
-      const name = DTYPE_WORDS.get(written.field('attribute')?.text ?? '');
+      const name = DTYPE_WORDS.get(written.attribute?.text ?? '');
       return qualifiedName(this.module, written)?.startsWith('torch.') === true ? name : undefined;
     }
     return plainString(written);
@@ -88,7 +88,7 @@ class Reader {
   ): Found<T> | undefined {
     const value = this.#value(node);
     if (isIt(value)) return this.#found(value, entry);
-    if (node.type !== 'none') this.#untold.push(this.#found(entry.field('name')?.text ?? entry.text, entry));
+    if (node.type !== 'none') this.#untold.push(this.#found(entry.name?.text ?? entry.text, entry));
     return undefined;
   }
 
@@ -102,15 +102,14 @@ class Reader {
     const [call] = calls;
     if (call === undefined) return this.#network();
     const classes = this.#classes(call);
-    const first =
-      keywordArgument(call, 'pretrained_model_name_or_path')?.field('value') ?? argumentsOf(call)[0];
+    const first = keywordValue(call, 'pretrained_model_name_or_path') ?? argumentsOf(call)[0];
     const model = first && this.#told(first, first, isText);
     const dtype = keywordArgument(call, 'dtype') ?? keywordArgument(call, 'torch_dtype');
-    const node = dtype?.field('value');
+    const node = dtype?.value;
     const told = dtype && node && this.#told(dtype, node, isText);
     const weights = told === undefined ? undefined : weightsNamed(told.value);
     const attention = keywordArgument(call, 'attn_implementation');
-    const kind = attention?.field('value') && this.#value(attention.field('value') as PyNode);
+    const kind = attention?.value && this.#value(attention.value as PyNode);
     const quantized = this.#quantized(call);
     return {
       ...(model !== undefined && { model }),
@@ -133,14 +132,14 @@ class Reader {
     if (!/For(?:Sequence|Token)Classification$|ForQuestionAnswering$|ForMultipleChoice$/.test(name))
       return undefined;
     const entry = keywordArgument(call, 'num_labels');
-    const value = entry?.field('value') && this.#value(entry.field('value') as PyNode);
-    return this.#found(isNumber(value) ? value : 2, entry ?? call.field('function') ?? call);
+    const value = entry?.value && this.#value(entry.value as PyNode);
+    return this.#found(isNumber(value) ? value : 2, entry ?? call.function ?? call);
   }
 
   #network(): Partial<Reading> {
     for (const name of CONVOLUTIONAL) {
       const [call] = callsNamed(this.module, name);
-      const callee = call?.call.field('function');
+      const callee = call?.call.function;
       if (call === undefined || callee === undefined) continue;
       if (qualifiedName(this.module, callee)?.startsWith('torchvision.') !== true) continue;
       return { model: this.#found(name, call.call) };
@@ -164,12 +163,12 @@ class Reader {
   #config(): Partial<Reading> {
     for (const [name, model] of CONFIGURATIONS) {
       const [first] = callsNamed(this.module, name);
-      const callee = first?.call.field('function');
+      const callee = first?.call.function;
       if (first === undefined || callee === undefined) continue;
       if (qualifiedName(this.module, callee)?.startsWith('transformers.') !== true) continue;
       const settings = argumentsOf(first.call).flatMap((argument) => {
-        const key = argument.type === 'keyword_argument' ? argument.field('name')?.text : undefined;
-        const node = argument.field('value');
+        const key = argument.type === 'keyword_argument' ? argument.name?.text : undefined;
+        const node = argument.value;
         const value = node && this.#value(node);
         return key === undefined || value === undefined ? [] : [[key, value] as const];
       });
@@ -217,7 +216,7 @@ class Reader {
       ...(call !== undefined && {
         trainer: this.#found(
           library === 'trl' ? ('trl' as const) : ('transformers' as const),
-          call.call.field('function') ?? call.call,
+          call.call.function ?? call.call,
         ),
       }),
       ...(batch !== undefined && { batch }),
@@ -251,27 +250,24 @@ class Reader {
     if (eight !== undefined) return { optimizer: this.#found('adamw-8bit', eight.call) };
     const [adam] = adamCalls(this.module, ['Adam', 'AdamW']);
     if (adam !== undefined) {
-      const fused = keywordArgument(adam.call, 'fused')?.field('value')?.type === 'true';
+      const fused = keywordValue(adam.call, 'fused')?.type === 'true';
       return { optimizer: this.#found(fused ? 'adamw-fused' : 'adamw', adam.call) };
     }
     const sgd = callsNamed(this.module, 'SGD').find(
-      ({ call }) =>
-        qualifiedName(this.module, call.field('function') as PyNode)?.startsWith('torch.') === true,
+      ({ call }) => qualifiedName(this.module, call.function as PyNode)?.startsWith('torch.') === true,
     );
     if (sgd === undefined) return {};
-    const momentum = keywordArgument(sgd.call, 'momentum')?.field('value');
+    const momentum = keywordValue(sgd.call, 'momentum');
     const value = momentum && this.#value(momentum);
     return { optimizer: this.#found(value === undefined || value === 0 ? 'sgd' : 'sgd-momentum', sgd.call) };
   }
 
   #batch({ batch, sequence }: Partial<Reading>): Partial<Reading> {
     const loaders = batch === undefined ? callsNamed(this.module, 'DataLoader') : [];
-    const shuffled = loaders.find(
-      ({ call }) => keywordArgument(call, 'shuffle')?.field('value')?.type === 'true',
-    );
+    const shuffled = loaders.find(({ call }) => keywordValue(call, 'shuffle')?.type === 'true');
     const entry = (shuffled ?? loaders[0])?.call;
     const keyword = entry && keywordArgument(entry, 'batch_size');
-    const size = keyword?.field('value');
+    const size = keyword?.value;
     const found = keyword && size && this.#told(keyword, size, isNumber);
     const lengths = sequence === undefined ? givenIn(this.module, 'max_length') : [];
     const told = lengths
@@ -294,7 +290,7 @@ class Reader {
     if (call === undefined) return {};
     const keyword = <T extends Value>(name: string, isIt: (value: Value) => value is T) => {
       const entry = keywordArgument(call, name);
-      const node = entry?.field('value');
+      const node = entry?.value;
       return entry === undefined || node === undefined ? undefined : this.#told(entry, node, isIt);
     };
     const names = keyword('target_modules', isTexts);

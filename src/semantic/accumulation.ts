@@ -94,17 +94,17 @@ function divisionOf(name: PyNode): PyNode | undefined {
   let left = name;
   while (left.parent?.type === 'parenthesized_expression') left = left.parent;
   const { parent } = left;
-  if (parent?.field('left') !== left) return undefined;
-  const operator = parent.field('operator')?.text;
+  if (parent?.left !== left) return undefined;
+  const operator = parent.operator?.text;
   if (parent.type === 'binary_operator') return operator === '/' ? parent : undefined;
   return parent.type === 'augmented_assignment' && operator === '/=' ? parent : undefined;
 }
 
 /** The accumulation that a division ends; undefined when it is something else, not merely an unsuitable one. */
 export function accumulationOf(module: PyModule, division: PyNode): Accumulation | undefined {
-  const left = division.field('left');
+  const left = division.left;
   const numerator = left && unparenthesized(left);
-  const right = division.field('right');
+  const right = division.right;
   if (numerator?.type !== 'identifier' || right === undefined) return undefined;
   const scope = module.resolve(numerator);
   if (scope?.kind !== 'function' || module.scopeAt(numerator) !== scope) return undefined;
@@ -155,7 +155,7 @@ export function accumulationOf(module: PyModule, division: PyNode): Accumulation
 function meanUses(module: PyModule, scope: Scope, division: PyNode): readonly PyNode[] {
   const operation = statementOf(division).named[0];
   const holder = division.parent?.type === 'assignment' ? division.parent : division;
-  const target = holder === operation ? holder.field('left') : undefined;
+  const target = holder === operation ? holder.left : undefined;
   if (target?.type !== 'identifier') return [division];
   return module
     .occurrences(scope, target.text)
@@ -166,30 +166,26 @@ function meanUses(module: PyModule, scope: Scope, division: PyNode): readonly Py
 function reboundBy(division: PyNode, name: string): PyNode | undefined {
   const statement = statementOf(division);
   const assignment = statement.type === 'expression_statement' ? statement.named[0] : undefined;
-  const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
+  const target = assignment?.type === 'assignment' ? assignment.left : undefined;
   return target?.type === 'identifier' && target.text === name ? target : undefined;
 }
 
 export function additionAt(place: PyNode): (Addition & { readonly reads: readonly PyNode[] }) | undefined {
   const operation = place.parent;
   const statement = statementOf(place);
-  if (statement.named[0] !== operation || operation?.field('left') !== place) return undefined;
-  const given = operation.field('right');
+  if (statement.named[0] !== operation || operation?.left !== place) return undefined;
+  const given = operation.right;
   if (given === undefined) return undefined;
   if (operation.type === 'augmented_assignment') {
-    return operation.field('operator')?.text === '+='
+    return operation.operator?.text === '+='
       ? { statement, target: place, value: given, reads: [] }
       : undefined;
   }
   const right = unparenthesized(given);
-  if (
-    operation.type !== 'assignment' ||
-    right.type !== 'binary_operator' ||
-    right.field('operator')?.text !== '+'
-  ) {
+  if (operation.type !== 'assignment' || right.type !== 'binary_operator' || right.operator?.text !== '+') {
     return undefined;
   }
-  const [a, b] = [right.field('left'), right.field('right')];
+  const [a, b] = [right.left, right.right];
   if (a?.text === place.text && b !== undefined) return { statement, target: place, value: b, reads: [a] };
   return b?.text === place.text && a !== undefined
     ? { statement, target: place, value: a, reads: [b] }

@@ -11,8 +11,8 @@ const UNPACKING = /^(?:pattern_list|tuple_pattern|list_pattern)$/;
 export function assignedBy(statement: PyNode): Assigned {
   const targets: PyNode[] = [];
   let value = statement.named[0];
-  for (; value?.type === 'assignment'; value = value.field('right')) {
-    const left = value.field('left');
+  for (; value?.type === 'assignment'; value = value.right) {
+    const left = value.left;
     if (left !== undefined) targets.push(left);
   }
   const [pattern, ...others] = targets;

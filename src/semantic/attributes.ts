@@ -8,20 +8,34 @@ import { enclosingFunction, isInExpressionScope, ownNodes, statementOf } from '.
  * undefined when one is not a plain assignment.
  */
 export function attributeValues(module: PyModule, attribute: PyNode): readonly PyNode[] | undefined {
-  const object = attribute.field('object');
-  const name = attribute.field('attribute')?.text;
+  const object = attribute.object;
+  const name = attribute.attribute?.text;
   const around = classAround(attribute);
   if (name === undefined || object?.type !== 'identifier' || object.text !== around?.self) return undefined;
   const values: PyNode[] = [];
   for (const place of relatedPlaces(module, name, around.classNode)) {
     const written = place.parent;
-    if (written?.type === 'augmented_assignment' && written.field('left') === place) return undefined;
-    if (written?.type === 'assignment' && written.field('left') === place) {
-      const value = written.field('right');
+    if (written?.type === 'augmented_assignment' && written.left === place) return undefined;
+    if (written?.type === 'assignment' && written.left === place) {
+      const value = written.right;
       if (value !== undefined) values.push(value);
-    } else if (written?.type === 'pattern_list' || written?.type === 'tuple_pattern') return undefined;
+    } else if (written?.type === 'pattern_list' || written?.type === 'tuple_pattern') {
+      const value = valueAcross(written, place);
+      if (value === undefined) return undefined;
+      values.push(value);
+    }
   }
   return values.length === 0 ? undefined : values;
+}
+
+/** `b` of `self.x, self.y = a, b`, for `self.y`. */
+function valueAcross(pattern: PyNode, target: PyNode): PyNode | undefined {
+  const right = pattern.parent?.type === 'assignment' ? pattern.parent.right : undefined;
+  if (right?.type !== 'expression_list' && right?.type !== 'tuple') return undefined;
+  const [targets, values] = [pattern.named, right.named];
+  const isEven =
+    targets.length === values.length && ![...targets, ...values].some(({ type }) => /splat/.test(type));
+  return isEven ? values[targets.indexOf(target)] : undefined;
 }
 
 /** Whether `self.name` or `parts["name"]` may get another value between two places of a function that read it. */
@@ -29,7 +43,7 @@ export function isSetBetween(module: PyModule, one: PyNode, other: PyNode): bool
   const around = enclosingFunction(one) ?? module.root;
   const [first, last] = one.start < other.start ? [one, other] : [other, one];
   const sets = (node: PyNode): boolean =>
-    /^(?:augmented_)?assignment$/.test(node.type) && node.field('left')?.text === one.text;
+    /^(?:augmented_)?assignment$/.test(node.type) && node.left?.text === one.text;
   return [...ownNodes(around)].some((node) => {
     if (node.start < first.end || node.end > last.start) return false;
     const run = node.type === 'call' ? calledDefinition(module, node) : undefined;
@@ -50,15 +64,15 @@ const ENTERED: ReadonlySet<string> = new Set([
  * object, so that it holds whatever class inherits the method.
  */
 export function valueJustSet(attribute: PyNode): PyNode | undefined {
-  const self = attribute.field('object');
+  const self = attribute.object;
   if (self?.type !== 'identifier' || isInExpressionScope(attribute)) return undefined;
   const touches = new RegExp(`\\b${self.text}\\b`);
   let statement = statementOf(attribute);
   for (let block = statement.parent; block !== undefined; block = statement.parent) {
     for (const before of block.named.slice(0, block.named.indexOf(statement)).toReversed()) {
       const assignment = before.type === 'expression_statement' ? before.named[0] : undefined;
-      if (assignment?.type === 'assignment' && assignment.field('left')?.text === attribute.text)
-        return assignment.field('right');
+      if (assignment?.type === 'assignment' && assignment.left?.text === attribute.text)
+        return assignment.right;
       if (touches.test(before.text)) return undefined;
     }
     const entered = block.parent;
@@ -92,9 +106,9 @@ function placesOf(module: PyModule, name: string): Places {
   const places = new Map<PyNode | undefined, PyNode[]>();
   for (const hit of module.words(`.${name}`)) {
     const place = hit.parent;
-    if (hit.text !== name || place?.type !== 'attribute' || place.field('attribute') !== hit) continue;
+    if (hit.text !== name || place?.type !== 'attribute' || place.attribute !== hit) continue;
     if (!WRITING.has(place.parent?.type ?? '')) continue;
-    const holder = place.field('object');
+    const holder = place.object;
     const owner = holder && classBehind(module, holder);
     const known = places.get(owner);
     if (known === undefined) places.set(owner, [place]);

@@ -13,9 +13,9 @@ export function callsNamed(module: PyModule, word: string): readonly NamedCall[]
   const found = new Map<PyNode, NamedCall>();
   const add = (name: PyNode): void => {
     const parent = name.parent;
-    const callee = parent?.type === 'attribute' && parent.field('attribute') === name ? parent : name;
+    const callee = parent?.type === 'attribute' && parent.attribute === name ? parent : name;
     const call = callee.parent;
-    const isCall = call?.type === 'call' && call.field('function') === callee;
+    const isCall = call?.type === 'call' && call.function === callee;
     // What an f-string calls is part of a text.
     if (isCall && call.closest('string') === undefined) found.set(call, { call, name });
   };
@@ -28,13 +28,25 @@ export function callsNamed(module: PyModule, word: string): readonly NamedCall[]
   return [...found.values()].sort((a, b) => a.name.start - b.name.start);
 }
 
+/** `b` of `a.b`, `a` of `a`. */
+export function lastName(expression: PyNode): PyNode | undefined {
+  if (expression.type === 'identifier') return expression;
+  return expression.type === 'attribute' ? expression.attribute : undefined;
+}
+
+/** The last name of what is called or held, whichever element of it: `update` of `self.meter.update`, `nets` of `nets[0]`. */
+export function nameOf(expression: PyNode): string {
+  const inner = expression.type === 'subscript' ? expression.value : undefined;
+  return inner === undefined ? (lastName(expression)?.text ?? '') : nameOf(inner);
+}
+
 /** The other name that an import or a plain assignment gives to what a node names. */
 function aliasOf(node: PyNode): PyNode | undefined {
-  const imported = node.closest('aliased_import')?.field('alias');
+  const imported = node.closest('aliased_import')?.alias;
   if (imported !== undefined && importedPath(imported) !== undefined) return imported;
   const value = node.parent?.type === 'attribute' ? node.parent : node;
   const { parent } = value;
-  if (parent?.type !== 'assignment' || parent.field('right') !== value) return undefined;
-  const left = parent.field('left');
+  if (parent?.type !== 'assignment' || parent.right !== value) return undefined;
+  const left = parent.left;
   return left?.type === 'identifier' && roleOf(left) === 'write' ? left : undefined;
 }

@@ -16,9 +16,9 @@ const CALLED: ReadonlySet<string> = new Set(['__call__', '__init__', 'forward'])
 
 /** Who in other files catches an error that a function raises. `errors` tells the classes it may be caught by. */
 export function caughtElsewhere(module: PyModule, functionNode: PyNode, errors: RegExp): Catching {
-  const named = functionNode.field('name');
+  const named = functionNode.name;
   const owner = enclosingClass(functionNode);
-  const name = CALLED.has(named?.text ?? '') ? owner?.field('name') : named;
+  const name = CALLED.has(named?.text ?? '') ? owner?.name : named;
   if (name === undefined) return { handler: undefined, unread: undefined };
   const may = (text: string): boolean => errors.test(text) || /\bexcept\s*:/.test(text);
   let unread: string | undefined;
@@ -40,7 +40,7 @@ function carriersOf(module: PyModule, name: PyNode): readonly PyNode[] {
   const carriers = new Set([name]);
   for (const carrier of carriers)
     for (const definition of byWord.get(carrier.text) ?? []) {
-      const own = definition.field('name');
+      const own = definition.name;
       if (own !== undefined && !definition.contains(name)) carriers.add(own);
     }
   return [...carriers];
@@ -50,7 +50,7 @@ function carriersOf(module: PyModule, name: PyNode): readonly PyNode[] {
 function definitionsByWord(module: PyModule): ReadonlyMap<string, readonly PyNode[]> {
   const found = new Map<string, PyNode[]>();
   for (const node of module.root.named) {
-    const definition = node.field('definition') ?? node;
+    const definition = node.definition ?? node;
     if (definition.type !== 'class_definition' && definition.type !== 'function_definition') continue;
     for (const word of new Set(definition.text.match(/[\w\u0080-\uffff]+/g))) {
       const others = found.get(word);
@@ -65,7 +65,7 @@ function definitionsByWord(module: PyModule): ReadonlyMap<string, readonly PyNod
 export function caughtHere(node: PyNode, errors: RegExp): PyNode | undefined {
   let inner = node;
   for (let at = node.parent; at !== undefined && at.type !== 'function_definition'; at = at.parent) {
-    if (at.field('body') === inner) {
+    if (at.body === inner) {
       const handler = handlersOf(at).find((clause) => catches(clause, errors) && !raisesAgain(clause));
       if (handler !== undefined) return handler;
     }
@@ -78,7 +78,7 @@ function handlerAround(module: PyModule, uses: readonly PyNode[], errors: RegExp
   const names = namesReached(module, uses);
   return [...module.at('except'), ...module.at(SUPPRESS)].flatMap((word) => {
     const statement = word.closest('try_statement', 'with_statement');
-    const body = statement?.field('body');
+    const body = statement?.body;
     const clause = statement && handlersOf(statement).find((each) => each.contains(word));
     if (clause === undefined || body === undefined || !catches(clause, errors) || raisesAgain(clause))
       return [];
@@ -92,14 +92,14 @@ function handlerAround(module: PyModule, uses: readonly PyNode[], errors: RegExp
 /** What holds a used thing, or something made of it, and the functions that use it: by name, wherever in the file. */
 function namesReached(module: PyModule, uses: readonly PyNode[]): ReadonlySet<string> {
   const names = new Set<string>();
-  const functions = uses.flatMap((use) => enclosingFunction(use)?.field('name')?.text ?? []);
+  const functions = uses.flatMap((use) => enclosingFunction(use)?.name?.text ?? []);
   for (const each of functions) names.add(each);
   const assignments = [...allNodes(module.root)].filter(({ type }) => type === 'assignment');
   for (let before = -1; before !== names.size; ) {
     before = names.size;
     for (const assignment of assignments) {
-      const value = assignment.field('right');
-      const target = assignment.field('left');
+      const value = assignment.right;
+      const target = assignment.left;
       const reached = [...(value?.walk() ?? [])].some(
         (node) => uses.includes(node) || (node.type === 'identifier' && names.has(node.text)),
       );

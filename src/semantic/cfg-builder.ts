@@ -36,7 +36,7 @@ export class Builder {
   /** `cells`: of a notebook's module, where each begins. */
   build(owner: PyNode, cells: readonly number[]): void {
     const isModule = owner.type === 'module';
-    const body = isModule ? owner : owner.field('body');
+    const body = isModule ? owner : owner.body;
     if (isModule || body?.type === 'block') this.#statements(body, isModule ? cells : []);
     else if (body !== undefined) this.#element(body);
     link(this.#at, this.exit);
@@ -156,10 +156,10 @@ export class Builder {
   /** Evaluates a condition from where the builder is; `isEndless` where a constant that is true never lets it fail. */
   #condition(condition: PyNode | undefined, yes: Block, no: Block, isEndless = false, depth = 0): void {
     const node = condition && unparenthesized(condition);
-    const [left, right] = [node?.field('left'), node?.field('right')];
-    const inner = node?.field('argument');
+    const [left, right] = [node?.left, node?.right];
+    const inner = node?.argument;
     if (node?.type === 'boolean_operator' && left && right && depth < MAX_NESTED) {
-      const isAnd = node.field('operator')?.text === 'and';
+      const isAnd = node.operator?.text === 'and';
       const middle = this.#block();
       this.#condition(left, isAnd ? middle : yes, isAnd ? no : middle, isEndless, depth + 1);
       this.#at = middle;
@@ -176,13 +176,13 @@ export class Builder {
   if(statement: PyNode, after: Block): void {
     for (const part of [statement, ...statement.childrenOfType('elif_clause')]) {
       const [yes, no] = [this.#block(), this.#block()];
-      this.#condition(part.field('condition'), yes, no);
+      this.#condition(part.condition, yes, no);
       this.#at = yes;
-      this.#statements(part.field('consequence'));
+      this.#statements(part.consequence);
       link(this.#at, after);
       this.#at = no;
     }
-    this.#statements(statement.childOfType('else_clause')?.field('body'));
+    this.#statements(statement.childOfType('else_clause')?.body);
     link(this.#at, after);
   }
 
@@ -191,28 +191,28 @@ export class Builder {
     head.shortcut = { span: statement, to: this.#at };
     this.#at = head;
     const [yes, no] = [this.#block(), this.#block()];
-    this.#condition(statement.field('condition'), yes, no, true);
+    this.#condition(statement.condition, yes, no, true);
     this.#at = yes;
     this.#loop(statement, head, no, after);
   }
 
   for(statement: PyNode, after: Block): void {
-    this.#elements([statement.field('right')]);
+    this.#elements([statement.right]);
     const head = this.#follow(this.#at);
     head.shortcut = { span: statement, to: this.#at };
     this.#at = this.#follow(head);
-    this.#elements([statement.field('left')]);
+    this.#elements([statement.left]);
     this.#loop(statement, head, this.#follow(head), after);
   }
 
   /** The body of a loop, and what runs when it is over: the `else`. */
   #loop(statement: PyNode, head: Block, over: Block, after: Block): void {
     this.#frames.push({ kind: 'loop', break: after, continue: head });
-    this.#statements(statement.field('body'));
+    this.#statements(statement.body);
     this.#frames.pop();
     link(this.#at, head);
     this.#at = over;
-    this.#statements(statement.childOfType('else_clause')?.field('body'));
+    this.#statements(statement.childOfType('else_clause')?.body);
     link(this.#at, after);
   }
 
@@ -226,7 +226,7 @@ export class Builder {
       this.#at = this.#follow(this.#at);
     }
     this.#elements(items.slice(1));
-    this.#statements(statement.field('body'));
+    this.#statements(statement.body);
     if (landing !== undefined) this.#frames.pop();
     link(this.#at, after);
   }
@@ -239,7 +239,7 @@ export class Builder {
   }
 
   match(statement: PyNode, after: Block): void {
-    const body = statement.field('body');
+    const body = statement.body;
     this.#elements(statement.named.filter((part) => part !== body));
     for (const clause of body?.childrenOfType('case_clause') ?? []) {
       const patterns = clause.childrenOfType('case_pattern');
@@ -248,13 +248,13 @@ export class Builder {
       if (!isIrrefutable(patterns)) link(this.#at, next);
       this.#at = this.#follow(this.#at);
       this.#elements(patterns);
-      const guard = clause.field('guard')?.named[0];
+      const guard = clause.guard?.named[0];
       if (guard !== undefined) {
         const yes = this.#block();
         this.#condition(guard, yes, next);
         this.#at = yes;
       }
-      this.#statements(clause.field('consequence'));
+      this.#statements(clause.consequence);
       link(this.#at, after);
       this.#at = next;
     }
@@ -291,7 +291,7 @@ export class Builder {
 
   /** The body of a `try`, its `else`, and its handlers in turn. */
   #handlers(statement: PyNode, after: Block): void {
-    const body = statement.field('body');
+    const body = statement.body;
     const handlers = statement.children.filter(({ type }) => type.startsWith('except'));
     if (body === undefined || handlers.length === 0) {
       this.#statements(body);
@@ -303,11 +303,11 @@ export class Builder {
     this.#statements(body);
     this.#frames.pop();
     this.#at = this.#follow(this.#at);
-    this.#statements(statement.childOfType('else_clause')?.field('body'));
+    this.#statements(statement.childOfType('else_clause')?.body);
     link(this.#at, after);
     this.#at = this.#follow(landing);
     for (const handler of handlers) {
-      const value = handler.field('value');
+      const value = handler.value;
       const [classes, name] = value?.type === 'as_pattern' ? value.named : [value];
       this.#elements([classes]);
       const next = this.#block();

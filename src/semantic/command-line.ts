@@ -7,6 +7,7 @@ import {
   argumentsOf,
   hasSplat,
   keywordArgument,
+  keywordValue,
   methodName,
   ownNodes,
   unparenthesized,
@@ -28,8 +29,8 @@ export interface DefaultedOption {
  * not `None`, nothing that sets the name or the defaults elsewhere.
  */
 export function defaultedOption(module: PyModule, attribute: PyNode): DefaultedOption | undefined {
-  const name = attribute.field('attribute')?.text;
-  const object = attribute.field('object');
+  const name = attribute.attribute?.text;
+  const object = attribute.object;
   if (name === undefined || object?.type !== 'identifier' || !module.memo(hasOneParser, module))
     return undefined;
   if (!holdsArguments(module, object) || isSet(module, name)) return undefined;
@@ -83,7 +84,7 @@ function isSet(module: PyModule, name: string): boolean {
     const target = parent.parent;
     return (
       target?.type === 'delete_statement' ||
-      (target?.type.endsWith('assignment') === true && target.field('left') === parent) ||
+      (target?.type.endsWith('assignment') === true && target.left === parent) ||
       target?.type.endsWith('pattern') === true ||
       target?.type === 'pattern_list'
     );
@@ -130,17 +131,16 @@ function optionsOf(
     if (node.text !== 'add_argument' || call?.type !== 'call') return [];
     const flags = argumentsOf(call).flatMap((argument) => plainString(argument) ?? []);
     const flag = flags.find((each) => each.startsWith('--')) ?? flags[0];
-    const dest = keywordArgument(call, 'dest')?.field('value');
+    const dest = keywordValue(call, 'dest');
     const name = (dest && plainString(dest)) ?? flag?.replace(/^-+/, '').replaceAll('-', '_');
     if (flag === undefined || name === undefined) return [];
-    const value = keywordArgument(call, 'default')?.field('value');
+    const value = keywordValue(call, 'default');
     const isPlain =
       flag.startsWith('-') &&
       !hasSplat(call) &&
       ['nargs', 'action', 'const'].every((each) => keywordArgument(call, each) === undefined);
     // argparse runs `type` over a default that is a string: `"none"` may become None there.
-    const isConverted =
-      value?.type === 'string' && (keywordArgument(call, 'type')?.field('value')?.text ?? 'str') !== 'str';
+    const isConverted = value?.type === 'string' && (keywordValue(call, 'type')?.text ?? 'str') !== 'str';
     const isTruthy = value && !isConverted ? truthOf(value) : undefined;
     const defaulted =
       isPlain && value !== undefined && isTruthy !== undefined ? { flag, value, isTruthy } : undefined;
@@ -180,10 +180,10 @@ export function fallbackOf(attribute: PyNode): PyNode | undefined {
 }
 
 function afterOr(attribute: PyNode, operator: PyNode): PyNode | undefined {
-  if (operator.field('operator')?.type !== 'or' || operator.field('left') !== attribute) return undefined;
+  if (operator.operator?.type !== 'or' || operator.left !== attribute) return undefined;
   let whole = operator;
   while (whole.parent?.type === 'parenthesized_expression') whole = whole.parent;
-  const right = operator.field('right');
+  const right = operator.right;
   return QUESTIONS.includes(whole.parent?.type ?? '') || right === undefined
     ? undefined
     : unparenthesized(right);

@@ -77,18 +77,16 @@ function bumpAt(
 ): { readonly statement: PyNode; readonly reads: readonly PyNode[] } | undefined {
   const operation = place.parent;
   const statement = statementOf(place);
-  if (statement.named[0] !== operation || operation?.field('left') !== place) return undefined;
-  const right = operation.field('right');
+  if (statement.named[0] !== operation || operation?.left !== place) return undefined;
+  const right = operation.right;
   if (operation.type === 'augmented_assignment') {
-    return operation.field('operator')?.text === '+=' && right?.text === '1'
-      ? { statement, reads: [] }
-      : undefined;
+    return operation.operator?.text === '+=' && right?.text === '1' ? { statement, reads: [] } : undefined;
   }
   if (operation.type !== 'assignment' || right?.type !== 'binary_operator') return undefined;
-  const [a, b] = [right.field('left'), right.field('right')];
+  const [a, b] = [right.left, right.right];
   const read = a?.text === place.text ? a : b?.text === place.text ? b : undefined;
   const one = read === a ? b : a;
-  return right.field('operator')?.text === '+' && read !== undefined && one?.text === '1'
+  return right.operator?.text === '+' && read !== undefined && one?.text === '1'
     ? { statement, reads: [read] }
     : undefined;
 }
@@ -120,7 +118,7 @@ function isCondition(node: PyNode): boolean {
       return isCondition(holder);
     case 'if_statement':
     case 'elif_clause':
-      return holder.field('condition') === node;
+      return holder.condition === node;
     case 'conditional_expression':
       return holder.named[1] === node;
     case 'assert_statement':
@@ -139,7 +137,7 @@ export function runsOnlyEmpty(node: PyNode, tests: readonly EmptyTest[]): boolea
       return owner.named[whenEmpty ? 0 : 2]?.contains(node) ?? false;
     }
     if (owner?.type !== 'if_statement' && owner?.type !== 'elif_clause') return false;
-    if (whenEmpty) return owner.field('consequence')?.contains(node) ?? false;
+    if (whenEmpty) return owner.consequence?.contains(node) ?? false;
     const whole = owner.closest('if_statement');
     return whole?.childOfType('else_clause')?.contains(node) ?? false;
   });

@@ -18,7 +18,7 @@ export function definitionNamed(module: PyModule, identifier: PyNode): PyNode | 
 
 /** The expressions a class inherits from, keywords such as `metaclass=` left out. */
 export function basesOf(classNode: PyNode): readonly PyNode[] {
-  const bases = classNode.field('superclasses')?.named ?? [];
+  const bases = classNode.superclasses?.named ?? [];
   return bases.filter((base) => base.type !== 'keyword_argument');
 }
 
@@ -45,7 +45,7 @@ function findAncestry(module: PyModule, classNode: PyNode): Ancestry {
     classes.push(at);
     for (const written of basesOf(at)) {
       // `Generic[T]` and the like: what counts is the class before the brackets.
-      const base = written.type === 'subscript' ? (written.field('value') ?? written) : written;
+      const base = written.type === 'subscript' ? (written.value ?? written) : written;
       const path = qualifiedName(module, base);
       const local = base.type === 'identifier' ? definitionNamed(module, base) : undefined;
       if (local?.type === 'class_definition') pending.push(local);
@@ -97,17 +97,17 @@ export function methodNamed(module: PyModule, classNode: PyNode, name: string): 
 
 /** Whether a method of the class, or of a same-file base, has a parameter of this name. */
 export function hasParameter(module: PyModule, classNode: PyNode, method: string, name: string): boolean {
-  const parameters = methodNamed(module, classNode, method)?.field('parameters')?.named ?? [];
+  const parameters = methodNamed(module, classNode, method)?.parameters?.named ?? [];
   return parameters.some(
-    (each) => each.text === name || each.field('name')?.text === name || each.named[0]?.text === name,
+    (each) => each.text === name || each.name?.text === name || each.named[0]?.text === name,
   );
 }
 
 /** All functions defined directly in a class body. */
 export function methodsOf(classNode: PyNode): readonly PyNode[] {
-  const body = classNode.field('body');
+  const body = classNode.body;
   return (body?.named ?? []).flatMap((statement) => {
-    const definition = statement.type === 'decorated_definition' ? statement.field('definition') : statement;
+    const definition = statement.type === 'decorated_definition' ? statement.definition : statement;
     return definition?.type === 'function_definition' ? [definition] : [];
   });
 }
@@ -119,11 +119,11 @@ export function overridesOf(module: PyModule, call: PyNode, method: PyNode): rea
   if (name === undefined || owner === undefined) return [];
   const replaced = module.wordsSet(`.${name}`).some(({ text, parent }) => {
     const assignment = parent?.parent;
-    return text === name && assignment?.type === 'assignment' && assignment.field('left') === parent;
+    return text === name && assignment?.type === 'assignment' && assignment.left === parent;
   });
   if (replaced) return undefined;
   return heirsOf(module, owner).flatMap((heir) =>
-    heir === owner ? [] : methodsOf(heir).filter((other) => other.field('name')?.text === name),
+    heir === owner ? [] : methodsOf(heir).filter((other) => other.name?.text === name),
   );
 }
 
@@ -136,7 +136,7 @@ export function selfName(functionNode: PyNode): string | undefined {
       if (decorator.named[0]?.text === 'staticmethod') return undefined;
     }
   }
-  const first = functionNode.field('parameters')?.named[0];
+  const first = functionNode.parameters?.named[0];
   const name =
     first?.type === 'identifier' ? first : first?.type === 'typed_parameter' ? first.children[0] : undefined;
   return name?.text;
@@ -157,7 +157,7 @@ export function classAround(node: PyNode): { readonly classNode: PyNode; readonl
  * or a method of a local instance.
  */
 export function calledDefinition(module: PyModule, call: PyNode): PyNode | undefined {
-  const callee = call.field('function');
+  const callee = call.function;
   return callee && definitionBehind(module, callee);
 }
 
@@ -166,8 +166,8 @@ export function definitionBehind(module: PyModule, expression: PyNode): PyNode |
   const target = unparenthesized(expression);
   if (target.type === 'identifier') return definitionNamed(module, target);
   if (target.type !== 'attribute') return undefined;
-  const object = target.field('object');
-  const name = target.field('attribute')?.text;
+  const object = target.object;
+  const name = target.attribute?.text;
   if (object === undefined || name === undefined) return undefined;
   const classNode = classBehind(module, object);
   return classNode && methodNamed(module, classNode, name);
@@ -179,7 +179,7 @@ export function classBehind(module: PyModule, expression: PyNode): PyNode | unde
   if (target.type === 'call') {
     const made = calledDefinition(module, target);
     if (made?.type === 'class_definition') return made;
-    const isSuper = target.field('function')?.text === 'super' && argumentsOf(target).length === 0;
+    const isSuper = target.function?.text === 'super' && argumentsOf(target).length === 0;
     return isSuper ? classAround(target)?.classNode : undefined;
   }
   if (target.type !== 'identifier') return undefined;

@@ -19,7 +19,7 @@ export function denominatorOf(module: PyModule, scope: Scope, written: PyNode): 
     const counter = counterNamed(module, scope, node.text, [node]);
     return counter && { counter, clamped: false, sequence: undefined };
   }
-  const callee = node.type === 'call' ? node.field('function') : undefined;
+  const callee = node.type === 'call' ? node.function : undefined;
   if (callee?.type !== 'identifier' || module.resolve(callee) !== undefined) return undefined;
   const args = argumentsOf(node);
   const [first, second] = args;

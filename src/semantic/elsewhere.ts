@@ -64,8 +64,8 @@ export function definedElsewhere(module: PyModule, path: string): Elsewhere | un
 export function valueElsewhere(module: PyModule, path: string): Elsewhere | undefined {
   const found = boundElsewhere(module, path);
   const assignment = found?.node.type === 'assignment' ? found.node : undefined;
-  const target = assignment?.field('left');
-  const value = assignment?.field('right');
+  const target = assignment?.left;
+  const value = assignment?.right;
   if (found === undefined || target === undefined || value === undefined) return undefined;
   const uses = found.module.reads(found.module.scope, target.text);
   return uses.every((use) => isLookedAt(use)) ? { module: found.module, node: value } : undefined;
@@ -108,7 +108,7 @@ function boundIn(other: PyModule, name: string, hops: number): Elsewhere | undef
   if (only === undefined || more.length > 0) return undefined;
   const role = roleOf(only);
   const { parent } = only;
-  const isAssigned = role === 'write' && parent?.type === 'assignment' && parent.field('left') === only;
+  const isAssigned = role === 'write' && parent?.type === 'assignment' && parent.left === only;
   if (role === 'def' || role === 'class' || isAssigned)
     return parent === undefined ? undefined : { module: other, node: parent };
   const path = importedPath(only);
@@ -127,7 +127,7 @@ function passedOn(other: PyModule, name: string, hops: number): Elsewhere | unde
 
 function starredModules(module: PyModule): readonly string[] {
   return [...module.ownWords('import', module.root)].flatMap(({ parent: statement }) => {
-    const from = statement?.field('module_name')?.text;
+    const from = statement?.module_name?.text;
     return from === undefined || statement?.childOfType('wildcard_import') === undefined ? [] : [from];
   });
 }
@@ -139,7 +139,7 @@ export function makerOf(module: PyModule, object: PyNode): string | undefined {
   const [only, ...others] = scope === undefined ? [] : module.writes(scope, target.text);
   const made = only === undefined || others.length > 0 ? undefined : definitionOf(only);
   const value = target.type === 'call' ? target : made?.kind === 'value' ? made.value : undefined;
-  const maker = value?.type === 'call' ? value.field('function') : undefined;
+  const maker = value?.type === 'call' ? value.function : undefined;
   return maker && qualifiedName(module, maker);
 }
 
@@ -175,4 +175,10 @@ function findLineage(module: PyModule, classNode: PyNode): Lineage {
     }
   }
   return { elsewhere, imported, unknown };
+}
+
+/** The definition in another file that an expression names. */
+export function namedElsewhere(module: PyModule, expression: PyNode): Elsewhere | undefined {
+  const path = qualifiedName(module, expression);
+  return path === undefined ? undefined : definedElsewhere(module, path);
 }

@@ -57,7 +57,7 @@ export function mayBeSkippedBefore(node: PyNode, other: PyNode, element: PyNode)
 
 function skips(around: PyNode, child: PyNode): boolean {
   if (around.type === 'conditional_expression') return around.named[1] !== child;
-  if (around.type === 'boolean_operator') return around.field('right') === child;
+  if (around.type === 'boolean_operator') return around.right === child;
   // `a < b < c` looks at `c` only where `a < b`.
   if (around.type === 'comparison_operator') return around.named.indexOf(child) > 1;
   if (around.type === 'assert_statement') return around.named[0] !== child;
@@ -68,7 +68,7 @@ function skips(around: PyNode, child: PyNode): boolean {
 
 /** In a comprehension everything but what its first `for` iterates over, which is evaluated once. */
 function isInRounds(comprehension: PyNode, node: PyNode): boolean {
-  return !comprehension.childOfType('for_in_clause')?.field('right')?.contains(node);
+  return !comprehension.childOfType('for_in_clause')?.right?.contains(node);
 }
 
 /** The innermost node around two, up to an element, and its children that hold them; the second has none where it is that node. */
@@ -97,21 +97,21 @@ function rank(parent: PyNode, child: PyNode, node: PyNode, isBound: boolean): nu
   switch (parent.type) {
     case 'assignment': {
       // Of `a = b[i] = value`, the value comes first, and then the targets from left to right.
-      let value = parent.field('right');
-      while (value?.type === 'assignment') value = value.field('right');
+      let value = parent.right;
+      while (value?.type === 'assignment') value = value.right;
       return value?.contains(node) ? -1 : child.start;
     }
     case 'augmented_assignment':
-      return isBound && child === parent.field('left') ? Infinity : child.start;
+      return isBound && child === parent.left ? Infinity : child.start;
     case 'named_expression':
     case 'function_definition':
     case 'class_definition':
       // A definition binds its name after its decorators, defaults and bases.
-      return child === parent.field('name') ? Infinity : child.start;
+      return child === parent.name ? Infinity : child.start;
     case 'conditional_expression':
       // Of the two arms, only one is evaluated.
       return child === parent.named[1] ? 0 : 1;
     default:
-      return COMPREHENSION.test(parent.type) && child === parent.field('body') ? Infinity : child.start;
+      return COMPREHENSION.test(parent.type) && child === parent.body ? Infinity : child.start;
   }
 }

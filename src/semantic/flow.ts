@@ -23,21 +23,21 @@ export function definitionOf(binding: PyNode): Definition {
   const { parent } = binding;
   if (role === 'parameter') return { kind: 'parameter', node: binding };
   if (role === 'loop') {
-    const iterable = binding.closest('for_statement', 'for_in_clause')?.field('right');
+    const iterable = binding.closest('for_statement', 'for_in_clause')?.right;
     return iterable === undefined
       ? { kind: 'other', node: binding }
       : { kind: 'loop', node: binding, iterable };
   }
   if (role === 'update') {
     const statement = binding.closest('augmented_assignment');
-    const value = statement?.field('right');
-    const operator = statement?.field('operator')?.text;
+    const value = statement?.right;
+    const operator = statement?.operator?.text;
     if (value !== undefined && operator !== undefined)
       return { kind: 'update', node: binding, operator, value };
   }
   if (role !== 'write' || parent === undefined) return { kind: 'other', node: binding };
   if (parent.type === 'named_expression') {
-    const value = parent.field('value');
+    const value = parent.value;
     return value === undefined ? { kind: 'other', node: binding } : { kind: 'value', node: binding, value };
   }
   if (parent.type === 'as_pattern_target') {
@@ -50,7 +50,7 @@ export function definitionOf(binding: PyNode): Definition {
   const assignment = binding.closest('assignment');
   const value = assignment && finalValue(assignment);
   if (assignment === undefined || value === undefined) return { kind: 'other', node: binding };
-  if (assignment.field('left') === binding) return { kind: 'value', node: binding, value };
+  if (assignment.left === binding) return { kind: 'value', node: binding, value };
   const targets = parent.named;
   if (parent.parent === assignment && isSequence(value) && value.named.length === targets.length) {
     const plain = [...targets, ...value.named].every((item) => !item.type.includes('splat'));
@@ -62,8 +62,8 @@ export function definitionOf(binding: PyNode): Definition {
 
 /** The value of `a = b = value`. */
 function finalValue(assignment: PyNode): PyNode | undefined {
-  let value = assignment.field('right');
-  while (value?.type === 'assignment') value = value.field('right');
+  let value = assignment.right;
+  while (value?.type === 'assignment') value = value.right;
   return value;
 }
 
@@ -109,7 +109,7 @@ export function isAtOnce(module: PyModule, node: PyNode, scope: Scope): boolean 
 
 /** Of a variable of a comprehension: the last of the `for` clauses before the read that binds it. */
 function definitionsInComprehension(scope: Scope, read: PyNode): readonly Definition[] {
-  const isInBody = scope.node.field('body')?.contains(read);
+  const isInBody = scope.node.body?.contains(read);
   const earlier = scope
     .bindings(read.text)
     .filter((binding) => isInBody || (binding.closest('for_in_clause')?.end ?? Infinity) <= read.start);
@@ -208,4 +208,26 @@ export function replaces(binding: PyNode): boolean {
 
 function nothingWritten(): Map<readonly PyNode[], Written> {
   return new Map();
+}
+
+/** A function, a class, a module, or once a number, a text, `True` or `None`, as written. */
+export function isDefinedOrConstant(writes: readonly PyNode[]): boolean {
+  const [only, ...others] = writes;
+  if (only === undefined) return false;
+  if (writes.every((write) => /^(?:def|class|import)$/.test(roleOf(write)))) return true;
+  const definition = definitionOf(only);
+  return (
+    others.length === 0 &&
+    definition.kind === 'value' &&
+    /^(?:integer|float|string|true|false|none|unary_operator)$/.test(definition.value.type)
+  );
+}
+
+/** How a variable gets its value here, or where it is written once, in an outer scope. */
+export function definitionsOf(module: PyModule, identifier: PyNode): readonly Definition[] | undefined {
+  const definitions = reachingDefinitions(module, identifier);
+  if (definitions !== undefined) return definitions;
+  const scope = module.resolve(identifier);
+  const writes = scope === undefined ? [] : module.writes(scope, identifier.text);
+  return writes.length === 1 ? writes.map(definitionOf) : undefined;
 }

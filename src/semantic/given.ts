@@ -110,7 +110,7 @@ function entries(module: PyModule, name: string): readonly Given[] {
   for (const { index } of module.text.matchAll(new RegExp(`(["'])${name}\\1\\s*:`, 'g'))) {
     const key = module.root.descendantAt(index + 1).closest('string');
     const entry = key?.parent;
-    if (entry?.type !== 'pair' || entry.field('key') !== key) continue;
+    if (entry?.type !== 'pair' || entry.key !== key) continue;
     const given = givenBy(module, entry);
     if (given !== undefined) found.push(given);
   }
@@ -119,16 +119,16 @@ function entries(module: PyModule, name: string): readonly Given[] {
 
 /** What a keyword argument, or an entry of a dict, gives to whom; undefined where its name is not written out. */
 export function givenBy(module: PyModule, entry: PyNode): Given | undefined {
-  const value = entry.field('value');
+  const value = entry.value;
   const holder = entry.parent;
   if (value === undefined || holder === undefined || entry.closest('string') !== undefined) return undefined;
   if (entry.type === 'pair') {
-    const key = entry.field('key');
+    const key = entry.key;
     const name = key && plainString(key);
     if (key === undefined || name === undefined || holder.type !== 'dictionary') return undefined;
     return ofDict(module, { name: key, value, entry }, holder, name);
   }
-  const name = entry.field('name');
+  const name = entry.name;
   const call = holder.parent;
   if (name === undefined || call?.type !== 'call') return undefined;
   if (isBuiltinDict(module, call)) return ofDict(module, { name, value, entry }, call, name.text);
@@ -136,15 +136,15 @@ export function givenBy(module: PyModule, entry: PyNode): Given | undefined {
 }
 
 function isBuiltinDict(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   return callee?.type === 'identifier' && callee.text === 'dict' && module.resolve(callee) === undefined;
 }
 
 /** The entry of the same dict or call with this name. */
 export function siblingOf({ entry }: Given, name: string): { entry: PyNode; value: PyNode } | undefined {
   for (const each of entry.parent?.named ?? []) {
-    const key = each.field('name') ?? each.field('key');
-    const value = each.field('value');
+    const key = each.name ?? each.key;
+    const value = each.value;
     if (key === undefined || value === undefined) continue;
     const written = key.type === 'string' ? plainString(key) : key.text;
     if (written === name) return { entry: each, value };
@@ -178,8 +178,8 @@ export function arrives({ entry, dict }: Given): Answer {
 
 /** The name of an entry, where it is written out. */
 function nameOf(entry: PyNode): string | undefined {
-  const key = entry.field('key');
-  return key === undefined ? entry.field('name')?.text : plainString(key);
+  const key = entry.key;
+  return key === undefined ? entry.name?.text : plainString(key);
 }
 
 function ofDict(
@@ -201,8 +201,8 @@ function ofDict(
       dict: { ...alone, isShared: false },
     };
   let outer = node;
-  for (let at = holder; at?.type === 'pair' && at.field('value') === outer; at = outer.parent) {
-    const key = at.field('key');
+  for (let at = holder; at?.type === 'pair' && at.value === outer; at = outer.parent) {
+    const key = at.key;
     const step = key && plainString(key);
     const above = at.parent;
     if (step === undefined || above === undefined) break;
@@ -227,8 +227,8 @@ function ofDict(
 /** The variable that is assigned this value and nothing else. */
 function variableOf(module: PyModule, value: PyNode): PyNode | undefined {
   const assignment = value.parent;
-  const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
-  if (target?.type !== 'identifier' || assignment?.field('right') !== value) return undefined;
+  const target = assignment?.type === 'assignment' ? assignment.left : undefined;
+  if (target?.type !== 'identifier' || assignment?.right !== value) return undefined;
   const scope = module.resolve(target);
   return scope !== undefined && module.writes(scope, target.text).length === 1 ? target : undefined;
 }
@@ -286,9 +286,8 @@ function followed(
   let node = use;
   for (let depth = 0; depth < path.length; depth++) {
     const subscript = node.parent;
-    if (subscript?.type !== 'subscript' || subscript.field('value') !== node)
-      return { node, depth, isCertain: true };
-    const key = subscript.field('subscript');
+    if (subscript?.type !== 'subscript' || subscript.value !== node) return { node, depth, isCertain: true };
+    const key = subscript.subscript;
     const step = key && plainString(key);
     if (step === undefined) return { node: subscript, depth: path.length, isCertain: false };
     if (step !== path[depth]) return 'other';
@@ -306,8 +305,7 @@ function pushRead(read: PyNode, name: string | undefined, use: PyNode, found: Us
 /** Assigned to, deleted, or updated in place. */
 function isTarget(node: PyNode): boolean {
   const { parent } = node;
-  if (parent?.type === 'assignment' || parent?.type === 'augmented_assignment')
-    return parent.field('left') === node;
+  if (parent?.type === 'assignment' || parent?.type === 'augmented_assignment') return parent.left === node;
   return parent?.type === 'delete_statement' || parent?.type === 'pattern_list';
 }
 
@@ -325,9 +323,9 @@ function classify(
     else found.unseen.push(use);
     return;
   }
-  if (parent?.type === 'attribute' && parent.field('object') === node) {
-    const method = parent.field('attribute')?.text ?? '';
-    const asked = parent.parent?.type === 'call' ? parent.parent.field('arguments')?.named[0] : undefined;
+  if (parent?.type === 'attribute' && parent.object === node) {
+    const method = parent.attribute?.text ?? '';
+    const asked = parent.parent?.type === 'call' ? parent.parent.arguments?.named[0] : undefined;
     const name = asked && plainString(asked);
     if (READING_METHODS.has(method) && name !== undefined) {
       if (name === key) pushRead(parent.parent ?? parent, isInnermost ? key : undefined, use, found);
@@ -342,5 +340,5 @@ function classify(
     return;
   }
   const call = parent?.type === 'argument_list' ? parent.parent : undefined;
-  if (!HARMLESS_CALLS.has(call?.field('function')?.text ?? '')) found.unseen.push(use);
+  if (!HARMLESS_CALLS.has(call?.function?.text ?? '')) found.unseen.push(use);
 }

@@ -21,8 +21,7 @@ function insertedFolders(module: PyModule): readonly string[] {
   const found = module.at('sys').flatMap((name) => {
     const insert = name.parent?.parent;
     const call = insert?.parent;
-    if (insert?.text !== 'sys.path.insert' || call?.type !== 'call' || call.field('function') !== insert)
-      return [];
+    if (insert?.text !== 'sys.path.insert' || call?.type !== 'call' || call.function !== insert) return [];
     if (call.parent?.type !== 'expression_statement' || call.parent.parent?.type !== 'module') return [];
     const [position, folder] = argumentsOf(call);
     if (qualifiedName(module, insert) !== 'sys.path.insert' || position?.text !== '0') return [];
@@ -55,20 +54,18 @@ function stepsTo(module: PyModule, node: PyNode, depth: number): readonly string
     case 'parenthesized_expression':
       return behind(node.named[0]);
     case 'binary_operator':
-      return node.field('operator')?.type === '/'
-        ? joined(behind(node.field('left')), [node.field('right')])
-        : undefined;
+      return node.operator?.type === '/' ? joined(behind(node.left), [node.right]) : undefined;
     case 'attribute':
-      return node.field('attribute')?.text === 'parent' ? above(behind(node.field('object'))) : undefined;
+      return node.attribute?.text === 'parent' ? above(behind(node.object)) : undefined;
     case 'call': {
-      const callee = node.field('function');
+      const callee = node.function;
       const given = argumentsOf(node);
       const path = callee && (qualifiedName(module, callee) ?? builtin(module, callee));
       if (path === 'os.path.dirname') return above(behind(given[0]));
       if (path === 'os.path.join') return joined(behind(given[0]), given.slice(1));
       if (path !== undefined) return SAME_PATH.has(path) && given.length === 1 ? behind(given[0]) : undefined;
-      const isSame = SAME_METHODS.has(callee?.field('attribute')?.text ?? '') && given.length === 0;
-      return isSame ? behind(callee?.field('object')) : undefined;
+      const isSame = SAME_METHODS.has(callee?.attribute?.text ?? '') && given.length === 0;
+      return isSame ? behind(callee?.object) : undefined;
     }
     default:
       return undefined;

@@ -20,10 +20,15 @@ export function qualifiedName(module: PyModule, expression: PyNode): string | un
   return qualify(module, expression, 0);
 }
 
+/** The dotted path of what a call calls. */
+export function calledPath(module: PyModule, call: PyNode): string | undefined {
+  return call.function && qualifiedName(module, call.function);
+}
+
 function qualify(module: PyModule, expression: PyNode, hops: number): string | undefined {
   if (expression.type === 'attribute') {
-    const object = expression.field('object');
-    const name = expression.field('attribute');
+    const object = expression.object;
+    const name = expression.attribute;
     const base = object && qualify(module, object, hops);
     return base === undefined || name === undefined ? undefined : `${base}.${name.text}`;
   }
@@ -77,7 +82,7 @@ function handsOn({ scope, text }: PyModule, name: string): boolean | undefined {
   if (!scope.has('__all__')) return true;
   if (/__all__\s*[.+]/.test(text)) return undefined;
   const [only, ...others] = scope.bindings('__all__');
-  const list = only?.parent?.type === 'assignment' ? only.parent.field('right') : undefined;
+  const list = only?.parent?.type === 'assignment' ? only.parent.right : undefined;
   if (others.length > 0 || (list?.type !== 'list' && list?.type !== 'tuple')) return undefined;
   const names = list.named.filter(({ type }) => type !== 'comment').map(plainString);
   return names.includes(undefined) ? undefined : names.includes(name);
@@ -117,8 +122,8 @@ function findBoundPath(module: PyModule, scope: Scope, name: string, hops: numbe
 
 function aliasedPath(module: PyModule, binding: PyNode, hops: number): string | undefined {
   const assignment = binding.parent;
-  if (assignment?.type !== 'assignment' || assignment.field('left') !== binding) return undefined;
-  const value = assignment.field('right');
+  if (assignment?.type !== 'assignment' || assignment.left !== binding) return undefined;
+  const value = assignment.right;
   if (value?.type !== 'attribute' && value?.type !== 'identifier') return undefined;
   if (value.type === 'identifier' && value.text === binding.text) return undefined;
   // What is bound is known to all that see the file, so that nothing around it may count.
@@ -129,7 +134,7 @@ function isNoneFallback(binding: PyNode): boolean {
   const assignment = binding.parent;
   return (
     assignment?.type === 'assignment' &&
-    assignment.field('right')?.type === 'none' &&
+    assignment.right?.type === 'none' &&
     assignment.closest('except_clause') !== undefined
   );
 }
@@ -206,7 +211,7 @@ function certainImport(module: PyModule, scope: Scope, name: string, at: PyNode)
 /** A statement directly in the scope's body, not under `if`, `try` or a loop. */
 function isUnconditional(binding: PyNode, scope: Scope): boolean {
   const statement = binding.closest('import_statement', 'import_from_statement');
-  const body = scope.kind === 'module' ? scope.node : scope.node.field('body');
+  const body = scope.kind === 'module' ? scope.node : scope.node.body;
   return statement !== undefined && statement.parent === body;
 }
 
@@ -229,7 +234,7 @@ function runsBefore(module: PyModule, binding: PyNode, at: PyNode, scope: Scope)
 export function extendableImport(module: PyModule, packageName: string, at: PyNode): PyNode | undefined {
   const names = module.root.named.flatMap((statement) => {
     if (statement.type !== 'import_from_statement') return [];
-    if (statement.field('module_name')?.text !== packageName) return [];
+    if (statement.module_name?.text !== packageName) return [];
     const last = statement.named.at(-1);
     return last === undefined || last.type === 'wildcard_import' ? [] : [last];
   });
@@ -279,9 +284,9 @@ function findsImportOf({ root, text }: PyModule, name: string): boolean {
     if (!rest.includes(first) && !rest.includes('\\')) continue;
     const statement = root.descendantAt(index + start.search(/import|from/)).parent;
     if (statement?.type === 'import_from_statement') {
-      if (isPart(statement.field('module_name'), name)) return true;
+      if (isPart(statement.module_name, name)) return true;
     } else if (statement?.type === 'import_statement') {
-      if (statement.named.some((each) => isPart(each.field('name') ?? each, name))) return true;
+      if (statement.named.some((each) => isPart(each.name ?? each, name))) return true;
     }
   }
   return false;

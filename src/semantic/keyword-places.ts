@@ -15,7 +15,7 @@ export function keywordsNamed(module: PyModule, name: string, may?: MayMatter): 
   );
   return places.filter((node) => {
     const entry = node.parent;
-    return node.text === name && entry?.type === 'keyword_argument' && entry.field('name') === node;
+    return node.text === name && entry?.type === 'keyword_argument' && entry.name === node;
   });
 }
 

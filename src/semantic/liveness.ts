@@ -61,7 +61,7 @@ export function frameReader(module: PyModule, owner: PyNode): PyNode | undefined
 const FRAME = 'f_locals';
 
 function frameReadersIn(alone: PyModule, word: string): readonly string[] {
-  return alone.words(word).flatMap((node) => enclosingFunction(node)?.field('name')?.text ?? []);
+  return alone.words(word).flatMap((node) => enclosingFunction(node)?.name?.text ?? []);
 }
 
 /** `except E as name`: Python unbinds it at the end of the handler. */
@@ -85,7 +85,7 @@ export function readerOfVariables(module: PyModule, owner: PyNode): PyNode | und
 
 /** `locals()`, `eval(…)`; `vars(x)` and `dir(x)` look at `x` alone. */
 export function readsVariables(module: PyModule, node: PyNode): boolean {
-  const callee = node.type === 'call' ? node.field('function') : undefined;
+  const callee = node.type === 'call' ? node.function : undefined;
   if (callee?.type !== 'identifier') return false;
   const looks =
     REFLECTION.has(callee.text) || (/^(?:vars|dir)$/.test(callee.text) && argumentsOf(node).length === 0);

@@ -23,13 +23,13 @@ const LOOKS: ReadonlySet<string> = new Set([
 export function isLookedAt(use: PyNode, known: ReadonlySet<PyNode> = new Set()): boolean {
   if (roleOf(use) !== 'read') return false;
   let node = use;
-  while (node.parent?.type === 'subscript' && node.parent.field('value') === node) node = node.parent;
+  while (node.parent?.type === 'subscript' && node.parent.value === node) node = node.parent;
   const place = node.parent;
-  if (place === undefined || TARGETS.has(place.type) || place.field('left') === node) return false;
+  if (place === undefined || TARGETS.has(place.type) || place.left === node) return false;
   if (place.type === 'attribute')
-    return ['get', 'items', 'keys', 'values'].includes(place.field('attribute')?.text ?? '');
+    return ['get', 'items', 'keys', 'values'].includes(place.attribute?.text ?? '');
   if (node !== use || LOOKS.has(place.type)) return true;
-  if (place.type === 'argument_list') return place.parent?.field('function')?.text === 'print';
-  const target = place.type === 'assignment' ? place.field('left') : undefined;
+  if (place.type === 'argument_list') return place.parent?.function?.text === 'print';
+  const target = place.type === 'assignment' ? place.left : undefined;
   return target !== undefined && known.has(target);
 }

@@ -293,7 +293,7 @@ export class PyModule {
   private bindingScope(identifier: PyNode): Scope {
     let scope = this.scopeAt(identifier);
     const parent = identifier.parent;
-    if (parent?.type === 'named_expression' && parent.field('name') === identifier) {
+    if (parent?.type === 'named_expression' && parent.name === identifier) {
       while (scope.kind === 'comprehension' && scope.parent !== undefined) scope = scope.parent;
     }
     return scope;

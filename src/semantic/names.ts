@@ -50,13 +50,13 @@ export function roleOf(identifier: PyNode): Role {
   let parent = identifier.parent;
   switch (parent?.type) {
     case 'attribute':
-      return parent.field('attribute') === identifier ? 'none' : 'read';
+      return parent.attribute === identifier ? 'none' : 'read';
     case 'keyword_argument':
-      return parent.field('name') === identifier ? 'none' : 'read';
+      return parent.name === identifier ? 'none' : 'read';
     case 'function_definition':
-      return parent.field('name') === identifier ? 'def' : 'read';
+      return parent.name === identifier ? 'def' : 'read';
     case 'class_definition':
-      return parent.field('name') === identifier ? 'class' : 'read';
+      return parent.name === identifier ? 'class' : 'read';
     case 'global_statement':
       return 'global';
     case 'nonlocal_statement':
@@ -64,15 +64,15 @@ export function roleOf(identifier: PyNode): Role {
     case 'dotted_name':
       return dottedRole(identifier, parent);
     case 'aliased_import':
-      return parent.field('alias') === identifier ? 'import' : 'none';
+      return parent.alias === identifier ? 'import' : 'none';
     case 'named_expression':
-      return parent.field('name') === identifier ? 'write' : 'read';
+      return parent.name === identifier ? 'write' : 'read';
     case 'parameters':
     case 'lambda_parameters':
       return 'parameter';
     case 'default_parameter':
     case 'typed_default_parameter':
-      return parent.field('name') === identifier ? 'parameter' : 'read';
+      return parent.name === identifier ? 'parameter' : 'read';
     case 'typed_parameter':
       return parent.children[0] === identifier ? 'parameter' : 'read';
     case 'keyword_pattern':
@@ -82,9 +82,7 @@ export function roleOf(identifier: PyNode): Role {
       return 'write';
     case 'as_pattern':
       // `case C() as x` has the bare identifier; `with a as x` wraps it in as_pattern_target.
-      return parent.field('alias') === identifier || parent.parent?.type === 'case_pattern'
-        ? 'write'
-        : 'read';
+      return parent.alias === identifier || parent.parent?.type === 'case_pattern' ? 'write' : 'read';
   }
   while (parent !== undefined && TARGET_PATTERNS.has(parent.type)) {
     child = parent;
@@ -92,13 +90,13 @@ export function roleOf(identifier: PyNode): Role {
   }
   switch (parent?.type) {
     case 'assignment':
-      if (parent.field('left') !== child) return 'read';
-      return parent.field('right') === undefined ? 'declare' : 'write';
+      if (parent.left !== child) return 'read';
+      return parent.right === undefined ? 'declare' : 'write';
     case 'augmented_assignment':
-      return parent.field('left') === child ? 'update' : 'read';
+      return parent.left === child ? 'update' : 'read';
     case 'for_statement':
     case 'for_in_clause':
-      return parent.field('left') === child ? 'loop' : 'read';
+      return parent.left === child ? 'loop' : 'read';
     case 'as_pattern_target':
       return 'write';
     case 'delete_statement':
@@ -119,7 +117,7 @@ function dottedRole(identifier: PyNode, dotted: PyNode): Role {
       return dotted.named[0] === identifier ? 'import' : 'none';
     case 'import_from_statement':
     case 'future_import_statement':
-      return owner.field('module_name') === dotted ? 'none' : 'import';
+      return owner.module_name === dotted ? 'none' : 'import';
     case 'aliased_import':
     case 'relative_import':
       return 'none';
@@ -144,9 +142,8 @@ export function importedPath(identifier: PyNode): string | undefined {
   );
   if (statement === undefined) return undefined;
   const aliased = identifier.closest('aliased_import');
-  const imported = aliased?.field('name')?.text ?? identifier.text;
+  const imported = aliased?.name?.text ?? identifier.text;
   if (statement.type === 'import_statement') return imported;
-  const from =
-    statement.type === 'future_import_statement' ? '__future__' : statement.field('module_name')?.text;
+  const from = statement.type === 'future_import_statement' ? '__future__' : statement.module_name?.text;
   return from === undefined ? undefined : `${from}${from.endsWith('.') ? '' : '.'}${imported}`;
 }

@@ -15,20 +15,20 @@ export function argumentsByParameter(
   /** A decorator that leaves the arguments as they are. */
   passes: (decorator: PyNode) => boolean = ({ text }) => text === 'staticmethod',
 ): ReadonlyMap<string, PyNode> | undefined {
-  const object = call.field('function')?.field('object');
+  const object = call.function?.object;
   const isOfClass =
     object?.type === 'identifier' && definitionNamed(module, object)?.type === 'class_definition';
-  const parameters = functionNode.field('parameters')?.named ?? [];
+  const parameters = functionNode.parameters?.named ?? [];
   if (!decoratorsOf(functionNode).every(passes)) return undefined;
-  if (isOfClass || hasSplat(call) || call.field('arguments')?.type !== 'argument_list') return undefined;
+  if (isOfClass || hasSplat(call) || call.arguments?.type !== 'argument_list') return undefined;
   if (parameters.some(({ type }) => type.endsWith('_splat_pattern'))) return undefined;
   const names = parameters.filter(({ type }) => !type.endsWith('_separator')).map(nameOf);
   const positional = names.slice(selfName(functionNode) === undefined ? 0 : 1);
   const given = new Map<string, PyNode>();
   for (const [at, argument] of argumentsOf(call).entries()) {
     const isNamed = argument.type === 'keyword_argument';
-    const name = isNamed ? argument.field('name')?.text : positional[at];
-    const value = isNamed ? argument.field('value') : argument;
+    const name = isNamed ? argument.name?.text : positional[at];
+    const value = isNamed ? argument.value : argument;
     if (name === undefined || value === undefined || !names.includes(name)) return undefined;
     given.set(name, value);
   }
@@ -36,8 +36,7 @@ export function argumentsByParameter(
 }
 
 function nameOf(parameter: PyNode): string | undefined {
-  const name =
-    parameter.field('name') ?? (parameter.type === 'typed_parameter' ? parameter.named[0] : parameter);
+  const name = parameter.name ?? (parameter.type === 'typed_parameter' ? parameter.named[0] : parameter);
   return name?.type === 'identifier' ? name.text : undefined;
 }
 
@@ -45,7 +44,7 @@ function nameOf(parameter: PyNode): string | undefined {
 export function lacksParameter(module: PyModule, expression: PyNode, name: string): boolean {
   const called = functionBehind(module, expression);
   if (called === undefined || decoratorsOf(called).length > 0) return false;
-  const parameters = called.field('parameters')?.named ?? [];
+  const parameters = called.parameters?.named ?? [];
   return !parameters.some((each) => each.type === 'dictionary_splat_pattern' || nameOf(each) === name);
 }
 

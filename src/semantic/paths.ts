@@ -91,18 +91,18 @@ export function isAlwaysAfter(
 
 /** Whether one of some nodes is evaluated before a loop starts, whichever way leads there. */
 export function isAlwaysBeforeLoop(module: PyModule, loop: PyNode, nodes: readonly PyNode[]): boolean {
-  const start = loop.field('right') ?? startOfRound(loop);
+  const start = loop.right ?? startOfRound(loop);
   return start !== undefined && isAlwaysAfter(module, start, nodes, undefined);
 }
 
 /** What a loop evaluates first in each round. */
 function startOfRound(loop: PyNode): PyNode | undefined {
-  if (loop.type === 'for_statement') return loop.field('left');
-  let first = loop.field('condition');
+  if (loop.type === 'for_statement') return loop.left;
+  let first = loop.condition;
   for (let inner = first; inner !== undefined; ) {
     first = unparenthesized(inner);
-    inner = first.type === 'boolean_operator' ? first.field('left') : undefined;
-    if (first.type === 'not_operator') inner = first.field('argument');
+    inner = first.type === 'boolean_operator' ? first.left : undefined;
+    if (first.type === 'not_operator') inner = first.argument;
   }
   return first;
 }

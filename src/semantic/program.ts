@@ -30,8 +30,7 @@ export function isPrivate(module: PyModule, bound: readonly PyNode[]): Answer {
 export function isOlderBranch(node: PyNode): boolean {
   for (const ancestor of node.ancestors()) {
     if (ancestor.type === 'except_clause') return true;
-    const condition =
-      ancestor.type === 'conditional_expression' ? ancestor.named[1] : ancestor.field('condition');
+    const condition = ancestor.type === 'conditional_expression' ? ancestor.named[1] : ancestor.condition;
     if (
       condition !== undefined &&
       /version|hasattr\(\s*(?:torch|transformers)|torch\.amp\b|TORCH_/i.test(condition.text)
@@ -61,10 +60,7 @@ export function lastOfImports({ root }: PyModule): PyNode | undefined {
 
 /** `try: import x` with a handler: what its blocks hold is imports and plain assignments. */
 function onlyImports(statement: PyNode): boolean {
-  const bodies = [
-    statement.field('body'),
-    ...statement.named.flatMap((part) => part.childrenOfType('block')),
-  ];
+  const bodies = [statement.body, ...statement.named.flatMap((part) => part.childrenOfType('block'))];
   return bodies.every((body) =>
     (body?.named ?? []).every(
       (each) =>

@@ -36,7 +36,7 @@ export function functionsNamed(module: PyModule, name: string): readonly NamedFu
 function functionsIn(alone: PyModule, name: string): readonly NamedFunction[] {
   return alone.words(name).flatMap((node) => {
     const definition = node.parent;
-    if (definition?.type !== 'function_definition' || definition.field('name') !== node) return [];
+    if (definition?.type !== 'function_definition' || definition.name !== node) return [];
     const classNode = enclosingClass(definition);
     const owner = classNode && namedClass(alone, classNode);
     return [{ owner, arity: arityOf(definition) }];
@@ -71,17 +71,17 @@ export function isRedefined(module: PyModule, name: string): boolean {
 }
 
 function findRedefined(module: PyModule, name: string): boolean {
+  if (redefines(module.alone, name)) return true;
   const mention = { word: name, beside: [], needs: [`def ${name}`] };
-  const others = module.around.summaries(mention, redefines);
-  return redefines(module.alone, name) || others === undefined || others.includes(true);
+  return module.around.summaries(mention, redefines)?.includes(true) ?? true;
 }
 
 function redefines(alone: PyModule, name: string): boolean {
   return alone.words(name).some((node) => {
     const definition = node.parent;
-    if (definition?.type !== 'function_definition' || definition.field('name') !== node) return false;
+    if (definition?.type !== 'function_definition' || definition.name !== node) return false;
     if (enclosingClass(definition) === undefined) return false;
-    return ![...(definition.field('body') ?? definition).walk()].some(
+    return ![...(definition.body ?? definition).walk()].some(
       ({ type, parent, text }) =>
         type === 'identifier' &&
         text === name &&
@@ -131,8 +131,8 @@ export function settersElsewhere(
   classNode: PyNode,
   name: string,
 ): readonly AttributeWrite[] | undefined {
-  const owner = classNode.field('name')?.text ?? '';
-  const bases = lineageOf(module, classNode).elsewhere.map(({ node }) => node.field('name')?.text);
+  const owner = classNode.name?.text ?? '';
+  const bases = lineageOf(module, classNode).elsewhere.map(({ node }) => node.name?.text);
   const family = subclassesElsewhere(module, owner);
   const names = new Set([undefined, owner, ...bases, ...(family ?? []).map((each) => each.name)]);
   const writes = family && attributeWritesElsewhere(module, name);
@@ -148,21 +148,19 @@ function attributeWritesIn(alone: PyModule, name: string): readonly AttributeWri
   return alone.words(name).flatMap((node) => {
     const attribute = node.parent;
     const object =
-      attribute?.type === 'attribute' && attribute.field('attribute') === node
-        ? attribute.field('object')
-        : undefined;
+      attribute?.type === 'attribute' && attribute.attribute === node ? attribute.object : undefined;
     if (attribute === undefined || object === undefined || !isWritten(attribute)) return [];
     const around = classAround(attribute);
     const isSelf = around !== undefined && object.text === around.self;
-    const maker = isSelf ? around.classNode.field('name')?.text : makerOf(alone, object)?.split('.').at(-1);
+    const maker = isSelf ? around.classNode.name?.text : makerOf(alone, object)?.split('.').at(-1);
     return [{ owner: maker, made: madeFor(alone, attribute) }];
   });
 }
 
 function madeFor(alone: PyModule, target: PyNode): string | undefined {
   const assignment = target.parent?.type === 'assignment' ? target.parent : undefined;
-  const value = assignment?.field('left') === target ? assignment.field('right') : undefined;
-  const callee = value?.type === 'call' ? value.field('function') : undefined;
+  const value = assignment?.left === target ? assignment.right : undefined;
+  const callee = value?.type === 'call' ? value.function : undefined;
   return callee && qualifiedName(alone, callee);
 }
 
@@ -170,9 +168,9 @@ function madeFor(alone: PyModule, target: PyNode): string | undefined {
 function isWritten(target: PyNode): boolean {
   let at = target;
   for (let above = at.parent; above !== undefined; above = at.parent) {
-    if (/^(?:augmented_)?assignment$/.test(above.type)) return above.field('left') === at;
+    if (/^(?:augmented_)?assignment$/.test(above.type)) return above.left === at;
     if (above.type === 'delete_statement') return true;
-    const isPart = above.field('object') === at || above.field('value') === at || /pattern/.test(above.type);
+    const isPart = above.object === at || above.value === at || /pattern/.test(above.type);
     if (!isPart) return false;
     at = above;
   }
@@ -181,23 +179,23 @@ function isWritten(target: PyNode): boolean {
 
 function namedClass(module: PyModule, classNode: PyNode): NamedClass {
   const { classes, imported } = ancestryOf(module, classNode);
-  const assigned = (classNode.field('body')?.named ?? []).flatMap((statement) => {
-    const left = statement.named[0]?.type === 'assignment' ? statement.named[0].field('left') : undefined;
+  const assigned = (classNode.body?.named ?? []).flatMap((statement) => {
+    const left = statement.named[0]?.type === 'assignment' ? statement.named[0].left : undefined;
     return left?.type === 'identifier' ? [left.text] : [];
   });
   return {
-    name: classNode.field('name')?.text ?? '',
+    name: classNode.name?.text ?? '',
     bases: [
-      ...classes.slice(1).map((each) => each.field('name')?.text ?? ''),
+      ...classes.slice(1).map((each) => each.name?.text ?? ''),
       ...imported.map((path) => path.slice(path.lastIndexOf('.') + 1)),
     ],
-    members: [...methodsOf(classNode).map((method) => method.field('name')?.text ?? ''), ...assigned],
+    members: [...methodsOf(classNode).map((method) => method.name?.text ?? ''), ...assigned],
   };
 }
 
 export function arityOf(functionNode: PyNode): Arity {
   const isMethod = enclosingClass(functionNode) !== undefined;
-  const parameters = (functionNode.field('parameters')?.named ?? []).slice(isMethod ? 1 : 0);
+  const parameters = (functionNode.parameters?.named ?? []).slice(isMethod ? 1 : 0);
   const before = parameters.findIndex(({ type }) => type === 'keyword_separator');
   const positional = before === -1 ? parameters : parameters.slice(0, before);
   const isSpread = parameters.some(({ type }) => type === 'list_splat_pattern');
@@ -225,7 +223,7 @@ export function mayBeReadElsewhere(module: PyModule, name: string): boolean {
 function namesMember(alone: PyModule, name: string): boolean {
   return alone.words(name).some(({ parent }) => {
     if (parent?.type === 'attribute')
-      return parent.field('attribute')?.text === name && parent.field('object')?.text !== 'self';
+      return parent.attribute?.text === name && parent.object?.text !== 'self';
     return parent !== undefined && /import|dotted_name/.test(parent.type);
   });
 }

@@ -2,7 +2,7 @@ import type { PyNode } from '../syntax/node.js';
 import { ancestryOf } from './definitions.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
-import { decoratorsOf, enclosingClass, enclosingFunction, enclosingLoops } from './statements.js';
+import { decoratorsOf, enclosingClass, enclosingFunction, enclosingLoops, isCallee } from './statements.js';
 
 /** How often a statement runs, as far as the file shows. */
 export type Repetition =
@@ -25,12 +25,12 @@ const MAX_CALLERS = 4;
 export function repetitionOf(module: PyModule, node: PyNode, hops = 0): Repetition {
   if (enclosingLoops(node).length > 0) return { kind: 'loop' };
   const around = enclosingFunction(node);
-  const name = around?.field('name')?.text;
+  const name = around?.name?.text;
   if (around === undefined || name === undefined) return { kind: 'once' };
   if (HOOK.test(name)) return { kind: 'hook', name };
   if (enclosingLoops(around).length > 0) return { kind: 'called', name };
   const registered = decoratorsOf(around).some((decorator) =>
-    REGISTERS.test((decorator.field('function') ?? decorator).text),
+    REGISTERS.test((decorator.function ?? decorator).text),
   );
   if (registered) return { kind: 'unseen', names: [name], handed: name };
   const uses = usesOf(module, around, name).filter((use) => !around.contains(use));
@@ -55,7 +55,7 @@ function usesOf(module: PyModule, functionNode: PyNode, name: string): readonly 
   return module
     .words(`.${name}`)
     .flatMap((node) =>
-      node.text === name && node.parent?.type === 'attribute' && node.parent.field('attribute') === node
+      node.text === name && node.parent?.type === 'attribute' && node.parent.attribute === node
         ? [node.parent]
         : [],
     )
@@ -72,10 +72,10 @@ function isOverride(module: PyModule, functionNode: PyNode): boolean {
 
 /** `fire.Fire(main)`, `mp.spawn(main, …)`, `Process(target=main)`. */
 function isStarted(use: PyNode): boolean {
-  const callee = use.closest('call')?.field('function');
-  return STARTERS.test((callee?.type === 'attribute' ? callee.field('attribute') : callee)?.text ?? '');
+  const callee = use.closest('call')?.function;
+  return STARTERS.test((callee?.type === 'attribute' ? callee.attribute : callee)?.text ?? '');
 }
 
 function isCalled(use: PyNode): boolean {
-  return use.parent?.type === 'call' && use.parent.field('function') === use;
+  return isCallee(use);
 }

@@ -1,7 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
-import { argumentsOf } from './statements.js';
+import { argumentsOf, isCallee } from './statements.js';
 import { plainString } from './strings.js';
 import { isTestFile } from './test-code.js';
 
@@ -48,10 +48,10 @@ function replacementsIn(alone: PyModule, word: string): readonly Replacement[] {
 
 /** `lib.load = …` */
 function assignedPath(alone: PyModule, name: PyNode): string | undefined {
-  const attribute = name.parent?.field('attribute') === name ? name.parent : undefined;
+  const attribute = name.parent?.attribute === name ? name.parent : undefined;
   const assignment = attribute?.parent;
   if (attribute === undefined || assignment?.type !== 'assignment') return undefined;
-  return assignment.field('left') === attribute ? qualifiedName(alone, attribute) : undefined;
+  return assignment.left === attribute ? qualifiedName(alone, attribute) : undefined;
 }
 
 /** `patch("lib.load")`, `setattr(lib, "load", …)`, `lib.__dict__["load"] = …`; asking by `getattr` or `hasattr` replaces nothing. */
@@ -60,11 +60,11 @@ function namedPath(alone: PyModule, string: PyNode | undefined): string | undefi
   const call = string?.parent?.parent;
   if (string === undefined || name === undefined || call === undefined) return undefined;
   if (string.parent?.type === 'subscript') {
-    const object = string.parent.field('value')?.field('object');
+    const object = string.parent.value?.object;
     const lib = object && qualifiedName(alone, object);
     return lib === undefined ? undefined : `${lib}.${name}`;
   }
-  if (call.type !== 'call' || /^(?:get|has)attr$/.test(call.field('function')?.text ?? '')) return undefined;
+  if (call.type !== 'call' || /^(?:get|has)attr$/.test(call.function?.text ?? '')) return undefined;
   if (name.includes('.')) return name;
   const [object] = argumentsOf(call);
   const lib = object && qualifiedName(alone, object);
@@ -74,10 +74,7 @@ function namedPath(alone: PyModule, string: PyNode | undefined): string | undefi
 /** `for name in ("load", "save"): setattr(lib, name, …)`: the name is somewhere in the file. */
 function computedPath(alone: PyModule, word: string): string | undefined {
   for (const callee of alone.words('setattr')) {
-    const call =
-      callee.parent?.type === 'call' && callee.parent.field('function') === callee
-        ? callee.parent
-        : undefined;
+    const call = isCallee(callee) ? callee.parent : undefined;
     const [object, name] = call === undefined ? [] : argumentsOf(call);
     const lib = object && qualifiedName(alone, object);
     if (lib !== undefined && name !== undefined && plainString(name) === undefined) return `${lib}.${word}`;

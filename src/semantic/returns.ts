@@ -1,4 +1,5 @@
 import type { PyNode } from '../syntax/node.js';
+import { ownNodes } from './statements.js';
 
 /** The block cannot fall off its end. */
 export function alwaysReturns(block: PyNode): boolean {
@@ -8,12 +9,10 @@ export function alwaysReturns(block: PyNode): boolean {
     case 'raise_statement':
       return true;
     case 'with_statement':
-      return blockReturns(last.field('body'));
+      return blockReturns(last.body);
     case 'if_statement': {
-      const branches = [last, ...last.childrenOfType('elif_clause')].map((branch) =>
-        branch.field('consequence'),
-      );
-      const otherwise = last.childOfType('else_clause')?.field('body');
+      const branches = [last, ...last.childrenOfType('elif_clause')].map((branch) => branch.consequence);
+      const otherwise = last.childOfType('else_clause')?.body;
       return [...branches, otherwise].every(blockReturns);
     }
     default:
@@ -23,4 +22,11 @@ export function alwaysReturns(block: PyNode): boolean {
 
 function blockReturns(block: PyNode | undefined): boolean {
   return block !== undefined && alwaysReturns(block);
+}
+
+/** The values that a function hands back. */
+export function returnedBy(definition: PyNode): readonly PyNode[] {
+  return [...ownNodes(definition)].flatMap((node) =>
+    node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
+  );
 }

@@ -81,7 +81,7 @@ export class Scope {
     for (const ancestor of identifier.ancestors()) {
       if (ancestor === this.node) {
         if (this.kind === 'module' || this.kind === 'comprehension') return true;
-        return ancestor.field('body') === child || ancestor.field('parameters') === child;
+        return ancestor.body === child || ancestor.parameters === child;
       }
       if (!lets(ancestor, child, identifier)) return false;
       child = ancestor;
@@ -95,8 +95,8 @@ function lets(node: PyNode, child: PyNode, identifier: PyNode): boolean {
   const kind = scopeKind(node);
   if (kind === undefined) return true;
   if (kind === 'comprehension')
-    return identifier.parent?.type === 'named_expression' && identifier.parent.field('name') === identifier;
-  return isDefinition(node) && child === identifier && node.field('name') === identifier;
+    return identifier.parent?.type === 'named_expression' && identifier.parent.name === identifier;
+  return isDefinition(node) && child === identifier && node.name === identifier;
 }
 
 function isDefinition({ type }: PyNode): boolean {
@@ -117,16 +117,14 @@ export function belongsInside(owner: PyNode, child: PyNode, node: PyNode): boole
     case 'module':
       return true;
     case 'class':
-      return owner.field('body') === child;
+      return owner.body === child;
     case 'function':
     case 'lambda':
-      if (owner.field('body') === child) return true;
-      return (
-        owner.field('parameters') === child && node.type === 'identifier' && roleOf(node) === 'parameter'
-      );
+      if (owner.body === child) return true;
+      return owner.parameters === child && node.type === 'identifier' && roleOf(node) === 'parameter';
     case 'comprehension': {
       const first = owner.childOfType('for_in_clause');
-      return first !== child || !(first.field('right')?.contains(node) ?? false);
+      return first !== child || !(first.right?.contains(node) ?? false);
     }
     default:
       return false;

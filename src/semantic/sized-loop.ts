@@ -32,8 +32,8 @@ export function isCountOf(
   if (addition === undefined || additions.length > 1 || loop?.type !== 'for_statement') {
     return `\`len(${written})\` is not the number of additions`;
   }
-  const body = loop.field('body');
-  const iterable = loop.field('right');
+  const body = loop.body;
+  const iterable = loop.right;
   if (iterable === undefined || !runsOver(module, iterable, written))
     return `the loop does not run over exactly \`${written}\``;
   if (addition.statement.parent !== body) return `not every pass over \`${written}\` adds a term`;
@@ -48,7 +48,7 @@ export function isCountOf(
 }
 
 function mayLeaveOut(_: PyModule, loop: PyNode): boolean {
-  const inside = loop.field('body')?.walk((inner) => !/_definition$|^lambda$/.test(inner.type)) ?? [];
+  const inside = loop.body?.walk((inner) => !/_definition$|^lambda$/.test(inner.type)) ?? [];
   for (const node of inside)
     if (/^(?:continue|break)_statement$/.test(node.type) && enclosingLoops(node)[0] === loop) return true;
   return false;
@@ -69,7 +69,7 @@ function alwaysRuns(loop: PyNode, place: PyNode): boolean {
 function runsOver(module: PyModule, iterable: PyNode, written: string): boolean {
   if (iterable.text === written) return true;
   if (iterable.type !== 'call') return false;
-  const callee = iterable.field('function');
+  const callee = iterable.function;
   const [first, ...rest] = argumentsOf(iterable);
   if (callee?.type === 'identifier' && module.resolve(callee) === undefined) {
     const wraps = callee.text === 'enumerate' || callee.text === 'reversed';
@@ -107,7 +107,7 @@ function mayChange(place: PyNode, written: string): boolean {
   if (binds(roleOf(place)) || isPartChanged(place) || isHandedOn(place, written)) return true;
   const attribute = place.closest('attribute', 'block');
   const call = [...place.ancestors()].find((node) => node.type === 'call' || node.type === 'block');
-  const assigned = attribute?.parent?.type === 'assignment' && attribute.parent.field('left') === attribute;
+  const assigned = attribute?.parent?.type === 'assignment' && attribute.parent.left === attribute;
   return (
     assigned ||
     (call?.type === 'call' && GROWING.has(methodName(call) ?? '') && receiverOf(call)?.text === written)
@@ -118,7 +118,7 @@ function mayChange(place: PyNode, written: string): boolean {
 function isHandedOn(place: PyNode, written: string): boolean {
   let whole = place;
   while (whole.text !== written && whole.parent?.type === 'attribute') whole = whole.parent;
-  const callee = whole.parent?.type === 'argument_list' ? whole.parent.parent?.field('function') : undefined;
+  const callee = whole.parent?.type === 'argument_list' ? whole.parent.parent?.function : undefined;
   return whole.text === written && callee !== undefined && !ONLY_READS.has(callee.text);
 }
 

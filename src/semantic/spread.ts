@@ -43,7 +43,7 @@ function dictLacks(module: PyModule, expression: PyNode, names: readonly string[
 
 /** Whether this file only looks at what it imports. */
 function isLeftAlone(module: PyModule, expression: PyNode, call: PyNode): boolean {
-  const name = expression.field('attribute')?.text;
+  const name = expression.attribute?.text;
   if (name !== undefined)
     return module.words(`.${name}`).every((hit) => hit.text !== name || call.contains(hit));
   const scope = module.resolve(expression);
@@ -54,13 +54,13 @@ function isLeftAlone(module: PyModule, expression: PyNode, call: PyNode): boolea
 /** Of a dict as it is written; a dict that spreads another may hold anything. */
 function literalLacks({ module, node }: Elsewhere, names: readonly string[]): Answer {
   const value = unparenthesized(node);
-  const callee = value.type === 'call' ? value.field('function') : undefined;
+  const callee = value.type === 'call' ? value.function : undefined;
   const isCall = callee?.text === 'dict' && module.resolve(callee) === undefined;
   if (!isCall && value.type !== 'dictionary') return 'no';
   const lacks = (isCall ? argumentsOf(value) : value.named).every((entry) => {
     if (entry.type === 'comment') return true;
-    if (entry.type === 'keyword_argument') return !names.includes(entry.field('name')?.text ?? '');
-    const key = entry.type === 'pair' ? entry.field('key') : undefined;
+    if (entry.type === 'keyword_argument') return !names.includes(entry.name?.text ?? '');
+    const key = entry.type === 'pair' ? entry.key : undefined;
     const written = key && plainString(key);
     return written !== undefined && !names.includes(written);
   });

@@ -47,7 +47,7 @@ export function enclosingLoops(node: PyNode): readonly PyNode[] {
   let child = node;
   for (const ancestor of node.ancestors()) {
     if (DEFINITIONS.includes(ancestor.type)) break;
-    if (LOOPS.includes(ancestor.type) && ancestor.field('body') === child) loops.push(ancestor);
+    if (LOOPS.includes(ancestor.type) && ancestor.body === child) loops.push(ancestor);
     child = ancestor;
   }
   return loops;
@@ -58,7 +58,7 @@ export function enclosingWiths(node: PyNode): readonly PyNode[] {
   const found: PyNode[] = [];
   for (const ancestor of node.ancestors()) {
     if (DEFINITIONS.includes(ancestor.type)) break;
-    if (ancestor.type === 'with_statement' && ancestor.field('body')?.contains(node)) found.push(ancestor);
+    if (ancestor.type === 'with_statement' && ancestor.body?.contains(node)) found.push(ancestor);
   }
   return found;
 }
@@ -67,7 +67,7 @@ export function enclosingWiths(node: PyNode): readonly PyNode[] {
 export function contextManagers(withStatement: PyNode): readonly PyNode[] {
   const items = withStatement.childOfType('with_clause')?.childrenOfType('with_item') ?? [];
   return items.flatMap((item) => {
-    const value = item.field('value') ?? item.named[0];
+    const value = item.value ?? item.named[0];
     if (value === undefined) return [];
     if (value.type === 'as_pattern') return value.named.slice(0, 1);
     return value.type === 'tuple' ? value.named : [value];
@@ -95,13 +95,13 @@ export function isAsync(functionNode: PyNode): boolean {
 
 /** Nodes that run as part of this function itself: nested functions, lambdas and classes are left out. */
 export function ownNodes(functionNode: PyNode): Generator<PyNode> {
-  const body = functionNode.field('body') ?? functionNode;
+  const body = functionNode.body ?? functionNode;
   return body.walk((node) => !DEFINITIONS.includes(node.type));
 }
 
 /** Whether a node is one of them. */
 export function isOwnNode(functionNode: PyNode, node: PyNode): boolean {
-  const body = functionNode.field('body') ?? functionNode;
+  const body = functionNode.body ?? functionNode;
   for (const ancestor of node.ancestors()) {
     if (ancestor === body) return true;
     if (DEFINITIONS.includes(ancestor.type)) return false;
@@ -111,18 +111,38 @@ export function isOwnNode(functionNode: PyNode, node: PyNode): boolean {
 
 /** Nested functions, lambdas and classes included. */
 export function allNodes(node: PyNode): Generator<PyNode> {
-  return (node.field('body') ?? node).walk();
+  return (node.body ?? node).walk();
+}
+
+/** The node is what a call calls. */
+export function isCallee(node: PyNode): boolean {
+  return node.parent?.type === 'call' && node.parent.function === node;
+}
+
+/** The node is what an assignment sets, alone; with `+=` and the like where `updates` says so. */
+export function isTarget(node: PyNode, updates = false): boolean {
+  const { parent } = node;
+  if (parent?.left !== node) return false;
+  return parent.type === 'assignment' || (updates && parent.type === 'augmented_assignment');
 }
 
 /** The arguments of a call, comments left out; empty for a bare generator argument's call. */
 export function argumentsOf(call: PyNode): readonly PyNode[] {
-  return call.field('arguments')?.named ?? [];
+  return call.arguments?.named ?? [];
+}
+
+/** The arguments without a keyword. */
+export function positionalArguments(call: PyNode): readonly PyNode[] {
+  return argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
 }
 
 export function keywordArgument(call: PyNode, name: string): PyNode | undefined {
-  return argumentsOf(call).find(
-    (node) => node.type === 'keyword_argument' && node.field('name')?.text === name,
-  );
+  return argumentsOf(call).find((node) => node.type === 'keyword_argument' && node.name?.text === name);
+}
+
+/** The value that a call gives by a keyword. */
+export function keywordValue(call: PyNode, name: string): PyNode | undefined {
+  return keywordArgument(call, name)?.value;
 }
 
 export function hasSplat(call: PyNode): boolean {
@@ -131,13 +151,13 @@ export function hasSplat(call: PyNode): boolean {
 
 /** The method name of `receiver.method(…)`. */
 export function methodName(call: PyNode): string | undefined {
-  const callee = call.field('function');
-  return callee?.type === 'attribute' ? callee.field('attribute')?.text : undefined;
+  const callee = call.function;
+  return callee?.type === 'attribute' ? callee.attribute?.text : undefined;
 }
 
 export function receiverOf(call: PyNode): PyNode | undefined {
-  const callee = call.field('function');
-  return callee?.type === 'attribute' ? callee.field('object') : undefined;
+  const callee = call.function;
+  return callee?.type === 'attribute' ? callee.object : undefined;
 }
 
 /** The expression inside any parentheses around it. */
@@ -172,9 +192,8 @@ const CONSUMERS: ReadonlySet<string> = new Set([
 /** Of what opens a scope, a comprehension, or a generator that is used up where it is (`sum(x for x in y)`): nothing of it runs later. */
 export function runsAtOnce(node: PyNode): boolean {
   if (node.type !== 'generator_expression') return COMPREHENSION.test(node.type);
-  const call =
-    node.parent?.type === 'call' && node.parent.field('arguments') === node ? node.parent : undefined;
-  return CONSUMERS.has(call?.field('function')?.text ?? '');
+  const call = node.parent?.type === 'call' && node.parent.arguments === node ? node.parent : undefined;
+  return CONSUMERS.has(call?.function?.text ?? '');
 }
 
 /** `while True`, `while 1`. */
@@ -187,4 +206,10 @@ export function isIrrefutable([pattern, ...others]: readonly PyNode[]): boolean 
   const [only, ...more] = pattern?.children ?? [];
   if (only === undefined || others.length + more.length > 0) return false;
   return only.type === '_' || (only.type === 'dotted_name' && only.named.length === 1);
+}
+
+/** What a call is given; a bare generator is its only argument. */
+export function givenTo(call: PyNode): readonly PyNode[] {
+  const given = call.arguments;
+  return given?.type === 'generator_expression' ? [given] : (given?.named ?? []);
 }

@@ -27,7 +27,7 @@ export function swallowingManager(module: PyModule, node: PyNode): PyNode | unde
   return managers.find((manager) => {
     const words = [...manager.walk()].filter(({ type }) => type === 'identifier');
     if (words.some(({ text }) => names.has(text))) return true;
-    const callee = manager.type === 'call' ? manager.field('function') : manager;
+    const callee = manager.type === 'call' ? manager.function : manager;
     const path = callee && qualifiedName(module, callee);
     if (path === undefined) return callee?.type === 'identifier' || !isKnown;
     return !isKnown && definedElsewhere(module, path) !== undefined;
@@ -47,17 +47,17 @@ function swallowersIn(alone: PyModule, word: string): readonly string[] {
   return alone.words(word).flatMap((name) => {
     if (word === 'suppress') return /^(?:attribute|call)$/.test(name.parent?.type ?? '') ? [word] : [];
     if (word.startsWith('__'))
-      return exitSwallows(name) ? [enclosingClass(name.parent ?? name)?.field('name')?.text ?? word] : [];
-    const made = name.closest('decorated_definition')?.field('definition');
+      return exitSwallows(name) ? [enclosingClass(name.parent ?? name)?.name?.text ?? word] : [];
+    const made = name.closest('decorated_definition')?.definition;
     const isMaker = made !== undefined && decoratorsOf(made).some((each) => each.contains(name));
-    return isMaker && catchesAroundYield(made) ? [made.field('name')?.text ?? word] : [];
+    return isMaker && catchesAroundYield(made) ? [made.name?.text ?? word] : [];
   });
 }
 
 /** `def __exit__` that returns anything but `None` and `False`. */
 function exitSwallows(name: PyNode): boolean {
   const method = name.parent;
-  if (method?.type !== 'function_definition' || method.field('name') !== name) return false;
+  if (method?.type !== 'function_definition' || method.name !== name) return false;
   return [...ownNodes(method)].some(
     ({ type, named }) =>
       type === 'return_statement' && named[0] !== undefined && !/^(?:none|false)$/.test(named[0].type),
@@ -67,7 +67,7 @@ function exitSwallows(name: PyNode): boolean {
 function catchesAroundYield(made: PyNode): boolean {
   return [...ownNodes(made)].some((node) => {
     if (node.type !== 'try_statement' || node.childrenOfType('except_clause').length === 0) return false;
-    const body = node.field('body');
+    const body = node.body;
     return (
       body !== undefined &&
       [...body.walk()].some((each) => each.type === 'yield' && enclosingFunction(each) === made)

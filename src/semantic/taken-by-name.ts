@@ -17,7 +17,7 @@ export function takerOf(read: PyNode, name: string): Taker | undefined {
     if (parent === undefined) return undefined;
     if (parent.type === 'keyword_argument') {
       const call = parent.parent?.parent;
-      if (parent.field('value') !== node || parent.field('name')?.text !== name) return undefined;
+      if (parent.value !== node || parent.name?.text !== name) return undefined;
       return call?.type === 'call' ? { call, read, unless } : undefined;
     }
     if (parent.type !== 'parenthesized_expression') {
@@ -31,6 +31,6 @@ export function takerOf(read: PyNode, name: string): Taker | undefined {
 /** What stands before `or`, or the question of `value if … else …`. */
 function deciderOf(parent: PyNode, node: PyNode): PyNode | undefined {
   const [first, question] = parent.named;
-  if (parent.type === 'boolean_operator') return parent.field('operator')?.type === 'or' ? first : undefined;
+  if (parent.type === 'boolean_operator') return parent.operator?.type === 'or' ? first : undefined;
   return parent.type === 'conditional_expression' && question !== node ? question : undefined;
 }

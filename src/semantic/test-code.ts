@@ -30,7 +30,7 @@ function isCheck(module: PyModule, definition: PyNode): boolean {
 }
 
 function isTestByName(module: PyModule, definition: PyNode): boolean {
-  const name = /_definition$/.test(definition.type) ? (definition.field('name')?.text ?? '') : '';
+  const name = /_definition$/.test(definition.type) ? (definition.name?.text ?? '') : '';
   if (definition.type === 'function_definition')
     return /^test(?:_|[A-Z])/.test(name) && isCheck(module, definition);
   // Where no library for tests is imported, a `Tester` evaluates a model.

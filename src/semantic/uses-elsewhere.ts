@@ -71,13 +71,13 @@ export function attributeUsesElsewhere(
   name: string,
   look: Look,
 ): UsesElsewhere {
-  const className = classNode.field('name')?.text ?? '';
+  const className = classNode.name?.text ?? '';
   const mention = { word: name, beside: look.byName ? [] : [className], ...needed(look) };
   const { modules, unread } = module.around.naming(mention, look.may);
   const uses = modules.flatMap((there) =>
     there.words(`.${name}`).flatMap((node): UseElsewhere[] => {
       const attribute = node.parent;
-      const object = attribute?.field('object');
+      const object = attribute?.object;
       if (node.text !== name || attribute?.type !== 'attribute' || object === undefined) return [];
       const answer = isOfClass(there, object, name, classNode);
       return answer === 'no' ? [] : [{ module: there, node: attribute, isCertain: answer === 'yes' }];
@@ -108,13 +108,13 @@ function importNames(module: PyModule, name: PyNode): readonly string[] {
 function* namedIn(there: PyModule, name: string, meant: Elsewhere): Generator<UseElsewhere> {
   for (const node of there.at(name)) {
     if (node.text !== name) continue;
-    const attribute = node.parent?.field('attribute') === node ? node.parent : undefined;
+    const attribute = node.parent?.attribute === node ? node.parent : undefined;
     if (attribute !== undefined) {
       const answer = leadsTo(there, qualifiedName(there, attribute), meant);
       if (answer !== 'no') yield { module: there, node: attribute, isCertain: answer === 'yes' };
       continue;
     }
-    const bound = node.closest('aliased_import', 'block', 'module')?.field('alias') ?? node;
+    const bound = node.closest('aliased_import', 'block', 'module')?.alias ?? node;
     if (roleOf(bound) === 'import') {
       const answer = leadsTo(there, importedPath(bound), meant);
       if (answer !== 'no') yield* readsOf(there, bound, answer === 'yes');
@@ -159,7 +159,7 @@ function isOfClass(there: PyModule, object: PyNode, name: string, meant: PyNode)
   const found = boundElsewhere(there, path);
   if (found?.node === meant) return 'yes';
   // What is of another package is not of this class; a function may give out any object.
-  if (found === undefined) return path.split('.').at(-1) === meant.field('name')?.text ? 'unknown' : 'no';
+  if (found === undefined) return path.split('.').at(-1) === meant.name?.text ? 'unknown' : 'no';
   return found.node.type === 'class_definition' ? inherits(found, name, meant) : 'unknown';
 }
 

@@ -78,7 +78,7 @@ export function keywordsAtEnd(
   call: PyNode,
   added: readonly (readonly [name: string, value: string])[],
 ): readonly Edit[] | undefined {
-  const list = call.field('arguments');
+  const list = call.arguments;
   if (list?.type !== 'argument_list') return undefined;
   const last = list.named.at(-1);
   return withItems(layout, list, 'last', keywords(layout, last, added));
@@ -98,8 +98,8 @@ function keywords(
   neighbour: PyNode | undefined,
   added: readonly (readonly [name: string, value: string])[],
 ): readonly string[] {
-  const given = neighbour?.field('name');
-  const givenValue = neighbour?.field('value');
+  const given = neighbour?.name;
+  const givenValue = neighbour?.value;
   const between = given && givenValue ? layout.text.slice(given.end, givenValue.start) : '=';
   const equals = /^[ \t]*=[ \t]*$/.test(between) ? between : '=';
   return added.map(([name, value]) => `${name}${equals}${value}`);
@@ -107,7 +107,7 @@ function keywords(
 
 /** `"name": value` behind an existing entry of a dict, with the neighbour's quotes. */
 export function entryAfter(layout: Layout, pair: PyNode, name: string, value: string): readonly Edit[] {
-  const quote = /^["']/.exec(pair.field('key')?.text ?? '')?.[0] ?? '"';
+  const quote = /^["']/.exec(pair.key?.text ?? '')?.[0] ?? '"';
   const dict = pair.parent;
   return dict === undefined ? [] : withItems(layout, dict, pair, [`${quote}${name}${quote}: ${value}`]);
 }
@@ -120,7 +120,7 @@ export function importedAfter(layout: Layout, name: PyNode, added: string): read
 
 /** An argument before all others. Undefined as above. */
 export function argumentAtStart(layout: Layout, call: PyNode, written: string): readonly Edit[] | undefined {
-  const list = call.field('arguments');
+  const list = call.arguments;
   return list?.type === 'argument_list' ? withItems(layout, list, 'first', [written]) : undefined;
 }
 

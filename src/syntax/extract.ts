@@ -29,7 +29,7 @@ const BRACKETED =
 export function extractLoopBody(layout: Layout, parts: Extraction): readonly Edit[] | undefined {
   const { lines, text } = layout;
   const { append, loop, method, result, value } = parts;
-  const body = loop.field('body');
+  const body = loop.body;
   const first = body?.named[0];
   const call = append.named[0];
   if (body === undefined || first === undefined || call === undefined) return undefined;

@@ -221,3 +221,50 @@ export type Token =
 export type NodeType = keyof Fields | Token | 'as_pattern_target' | 'ERROR';
 
 export type FieldName = Fields[keyof Fields];
+
+/** What a node has by the name of a field. The annotation of a parameter is `field('type')`: `type` says which node it is. */
+export type Accessors<Node> = { readonly [name in Exclude<FieldName, 'type'>]: Node | undefined };
+
+const ACCESSORS: readonly (keyof Accessors<unknown>)[] = [
+  'alias',
+  'alternative',
+  'argument',
+  'arguments',
+  'attribute',
+  'body',
+  'cause',
+  'code',
+  'condition',
+  'consequence',
+  'definition',
+  'expression',
+  'format_specifier',
+  'function',
+  'guard',
+  'key',
+  'left',
+  'module_name',
+  'name',
+  'object',
+  'operator',
+  'operators',
+  'parameters',
+  'return_type',
+  'right',
+  'subject',
+  'subscript',
+  'superclasses',
+  'type_conversion',
+  'type_parameters',
+  'value',
+];
+
+/** Gives a class the getters, which cost nothing when a node is made. */
+export function giveAccessors(prototype: { field(name: FieldName): unknown }): void {
+  for (const name of ACCESSORS)
+    Object.defineProperty(prototype, name, {
+      get(this: typeof prototype) {
+        return this.field(name);
+      },
+    });
+}

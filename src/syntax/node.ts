@@ -1,33 +1,7 @@
 import type { Span } from '../text/lines.js';
-import type { FieldName, NodeType } from './grammar.js';
+import { type BackendCursor, type BackendNode, type Kind, kindAt } from './backend.js';
+import { type Accessors, type FieldName, giveAccessors, type NodeType } from './grammar.js';
 import { inSection, pauseSection } from './section.js';
-
-/** What both tree-sitter bindings offer of a cursor; reading a tree through one is several times faster than by nodes. */
-export interface BackendCursor {
-  readonly nodeType: string;
-  readonly nodeTypeId: number;
-  readonly nodeIsNamed: boolean;
-  readonly startIndex: number;
-  readonly endIndex: number;
-  readonly currentFieldName: string | null | undefined;
-  /** Of the nodes below the one it was made for, in source order, the one where it stands. */
-  readonly currentDescendantIndex: number;
-  gotoDescendant(index: number): void;
-  gotoFirstChild(): boolean;
-  gotoNextSibling(): boolean;
-  gotoParent(): boolean;
-  delete?(): void;
-}
-
-export interface BackendNode {
-  walk(): BackendCursor;
-}
-
-/** What nodes of a kind have in common. */
-export interface Kind {
-  readonly type: NodeType;
-  readonly isNamed: boolean;
-}
 
 /** Where nodes come from. */
 export interface Source {
@@ -59,7 +33,40 @@ const NO_NODES: readonly PyNode[] = [];
 const UNNUMBERED = -1;
 
 /** A syntax node. One object per place in the tree, so compare with `===`. */
-export class PyNode implements Span {
+export class PyNode implements Span, Accessors<PyNode> {
+  // By the name of a field: `call.function`. What a type of node has is in `Fields` of the grammar.
+  declare readonly alias: PyNode | undefined;
+  declare readonly alternative: PyNode | undefined;
+  declare readonly argument: PyNode | undefined;
+  declare readonly arguments: PyNode | undefined;
+  declare readonly attribute: PyNode | undefined;
+  declare readonly body: PyNode | undefined;
+  declare readonly cause: PyNode | undefined;
+  declare readonly code: PyNode | undefined;
+  declare readonly condition: PyNode | undefined;
+  declare readonly consequence: PyNode | undefined;
+  declare readonly definition: PyNode | undefined;
+  declare readonly expression: PyNode | undefined;
+  declare readonly format_specifier: PyNode | undefined;
+  declare readonly function: PyNode | undefined;
+  declare readonly guard: PyNode | undefined;
+  declare readonly key: PyNode | undefined;
+  declare readonly left: PyNode | undefined;
+  declare readonly module_name: PyNode | undefined;
+  declare readonly name: PyNode | undefined;
+  declare readonly object: PyNode | undefined;
+  declare readonly operator: PyNode | undefined;
+  declare readonly operators: PyNode | undefined;
+  declare readonly parameters: PyNode | undefined;
+  declare readonly return_type: PyNode | undefined;
+  declare readonly right: PyNode | undefined;
+  declare readonly subject: PyNode | undefined;
+  declare readonly subscript: PyNode | undefined;
+  declare readonly superclasses: PyNode | undefined;
+  declare readonly type_conversion: PyNode | undefined;
+  declare readonly type_parameters: PyNode | undefined;
+  declare readonly value: PyNode | undefined;
+
   readonly type: NodeType;
   readonly isNamed: boolean;
   #index: number;
@@ -179,6 +186,8 @@ export class PyNode implements Span {
     }
   }
 }
+
+giveAccessors(PyNode.prototype);
 
 /** A tree that nodes are read from, through a cursor that goes where the next one waits. */
 export class TreeSource implements Source {
@@ -307,21 +316,6 @@ const DEFINITIONS: ReadonlySet<string> = new Set(['function_definition', 'class_
 
 /** A backslash at the end of a line: white space, which the grammar has a node for. We have none. */
 const CONTINUATION = 'line_continuation';
-
-/** By number, which both backends give alike; a name would be a new text each time. */
-const KINDS: Kind[] = [];
-
-function kindAt(cursor: BackendCursor): Kind {
-  // Of 16 bits; that of an error has them all, and comes first here.
-  const id = (cursor.nodeTypeId + 1) & 0xffff;
-  let kind = KINDS[id];
-  if (kind === undefined) {
-    // Both parsers read the grammar that the types were generated from.
-    kind = { type: cursor.nodeType as NodeType, isNamed: cursor.nodeIsNamed };
-    KINDS[id] = kind;
-  }
-  return kind;
-}
 
 function childAt(children: readonly PyNode[], start: number, end: number): PyNode | undefined {
   let low = 0;

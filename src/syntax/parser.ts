@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import { type BackendNode, type PyNode, TreeSource } from './node.js';
+import type { BackendNode } from './backend.js';
+import { type PyNode, TreeSource } from './node.js';
 import type { Outline } from './outline.js';
 import { ModuleInPieces } from './pieces.js';
 import { LONG_RUN, readable } from './readable.js';

@@ -1,6 +1,7 @@
 import { bisect } from '../text/bisect.js';
+import type { BackendNode } from './backend.js';
 import { spanAt } from './glimpse.js';
-import { type BackendNode, PyNode, TreeSource } from './node.js';
+import { PyNode, TreeSource } from './node.js';
 import type { Outline, Piece } from './outline.js';
 
 /** A text has to be parsed as a whole. */

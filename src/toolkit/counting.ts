@@ -13,8 +13,8 @@ export function countPasses(
   loop: PyNode,
   name: string,
 ): string | undefined {
-  const target = loop.field('left');
-  const iterable = loop.field('right');
+  const target = loop.left;
+  const iterable = loop.right;
   const scope = module.scopeAt(loop);
   if (loop.type !== 'for_statement' || target === undefined || iterable === undefined) return undefined;
   if (loop.children[0]?.type === 'async' || /^(?:expression_list|yield)$/.test(iterable.type))

@@ -37,6 +37,18 @@ const PRIMARY: ReadonlySet<string> = new Set([
  * semicolon and one-line-suite rules. In a line given to a verb, each leading tab is one indentation step.
  */
 export class EditBuilder {
+  static readonly #results = new WeakSet<object>();
+
+  /** Whether this is what `done`, `refuse` or `advise` gave. */
+  static gave(result: object): result is Fix | Refusal | Advice {
+    return EditBuilder.#results.has(result);
+  }
+
+  static #given<T extends object>(result: T): T {
+    EditBuilder.#results.add(result);
+    return result;
+  }
+
   readonly #edits: Edit[] = [];
   readonly #imports: Import[] = [];
   readonly #beside = new Map<string, FileEdits>();
@@ -160,7 +172,7 @@ export class EditBuilder {
     const bound = this.module.scope.bindings(name);
     const signature = lines.find((line) => line.startsWith('def '))?.replace(/^def \w+|:$/g, '');
     const known = bound.length === 1 ? bound[0]?.parent : undefined;
-    if (known?.type === 'function_definition' && known.field('parameters')?.text === signature) return;
+    if (known?.type === 'function_definition' && known.parameters?.text === signature) return;
     if (this.module.at(name).some((node) => node.type === 'identifier' && node.text === name))
       throw new Unfixable(`the name \`${name}\` is taken`);
     this.#edits.push(blocks.defineAbove(this.module, place, lines));
@@ -230,7 +242,7 @@ export class EditBuilder {
   ): Fix | Refusal {
     const refuted = proof.refuted;
     if (refuted !== undefined) return this.refuse(refuted);
-    return {
+    return EditBuilder.#given<Fix>({
       kind: 'fix',
       title,
       edits: together(merged(this.#edits)),
@@ -244,17 +256,17 @@ export class EditBuilder {
         proof.questions.length > 0 ? 'unsafe' : 'safe',
       ),
       numerics: stricter.numerics ?? this.meta.numerics,
-    };
+    });
   }
 
   /** `reason` completes "left alone because …". */
   refuse(reason: string): Refusal {
-    return { kind: 'refusal', reason };
+    return EditBuilder.#given<Refusal>({ kind: 'refusal', reason });
   }
 
   /** A word without a diff: `next` is a verb phrase that says what to do instead. It counts as a finding, unlike a refusal. */
   advise(next: string): Advice {
-    return { kind: 'advice', next };
+    return EditBuilder.#given<Advice>({ kind: 'advice', next });
   }
 
   #requireOwnLines(statement: PyNode): void {

@@ -1,17 +1,17 @@
 import { caughtElsewhere } from '../semantic/catching.js';
 import { shadowingOption } from '../semantic/command-line.js';
+import type { Gate } from '../semantic/gate.js';
+import { placeOf, shown } from '../semantic/gate.js';
 import { arrives, type Given } from '../semantic/given.js';
 import { qualifiedName } from '../semantic/imports.js';
 import { onlyUse, type Written } from '../semantic/literals.js';
 import type { PyModule } from '../semantic/module.js';
 import { ask } from '../semantic/question.js';
 import { replacedInProject } from '../semantic/replaced.js';
+import { standingOf } from '../semantic/standing.js';
 import { decoratorsOf, enclosingFunction } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import type { Gate } from '../torch/gate.js';
-import { placeOf, shown } from '../torch/gate.js';
 import { argumentsCalls, argumentsTakers } from '../torch/huggingface/huggingface.js';
-import { standingOf } from '../torch/versions.js';
 import type { Proof } from './proof.js';
 
 /**
@@ -35,6 +35,13 @@ export function requireVersion(
   });
 }
 
+/** Whether a package is some version or newer; if so, the fix counts on what says it. Otherwise it needs a form that older ones take. */
+export function countsOn(proof: Proof, module: PyModule, name: string, version: string): boolean {
+  const { answer, premise } = standingOf(module, name, version);
+  if (premise !== undefined) proof.countOn(premise);
+  return answer === 'yes';
+}
+
 /** Asks that a variable serves this setting alone. */
 export function onlyHere(module: PyModule, written: Written): Gate {
   return {
@@ -51,7 +58,7 @@ export function requireArrival(proof: Proof, given: Given): Proof {
     no: 'the dict is changed before it is spread into the call',
     unknown: ask(
       'own-dict',
-    )`Is the dict with \`${given.entry.field('key')?.text ?? shown(given.entry)}\` read and changed only here?`,
+    )`Is the dict with \`${given.entry.key?.text ?? shown(given.entry)}\` read and changed only here?`,
   });
 }
 
@@ -111,7 +118,7 @@ export function requireOriginal(
 function isTransparent(module: PyModule, decorator: PyNode): boolean {
   const path = qualifiedName(
     module,
-    decorator.type === 'call' ? (decorator.field('function') ?? decorator) : decorator,
+    decorator.type === 'call' ? (decorator.function ?? decorator) : decorator,
   );
   return (
     /^(?:staticmethod|classmethod|property)$/.test(decorator.text) ||

@@ -13,6 +13,7 @@ export type { Answer } from '../semantic/answer.js';
 export { all, any, not } from '../semantic/answer.js';
 export type { Assigned } from '../semantic/assigned.js';
 export { assignedBy } from '../semantic/assigned.js';
+export { type AttributeUse, attributeUses, plainAttributes } from '../semantic/attribute-uses.js';
 export { callsNamed } from '../semantic/called-name.js';
 export { caughtHere } from '../semantic/catching.js';
 export { asksForNone, type DefaultedOption, defaultedOption, fallbackOf } from '../semantic/command-line.js';
@@ -28,6 +29,7 @@ export {
 } from '../semantic/definitions.js';
 export { reachingDefinitions } from '../semantic/flow.js';
 export { freeName } from '../semantic/free-name.js';
+export { type Gate, placeOf, shown } from '../semantic/gate.js';
 export {
   filesOf,
   type Given,
@@ -39,7 +41,7 @@ export {
   spreadsMore,
 } from '../semantic/given.js';
 export { hydraSetting, hydraSources } from '../semantic/hydra.js';
-export { importsPackage, nameFor, qualifiedName } from '../semantic/imports.js';
+export { calledPath, importsPackage, nameFor, qualifiedName } from '../semantic/imports.js';
 export { type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
 export { frameReader, neededAfter } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
@@ -50,6 +52,7 @@ export { settersElsewhere } from '../semantic/project-names.js';
 export { ask, type Question } from '../semantic/question.js';
 export { repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
+export { isAtLeast, isInstalled } from '../semantic/standing.js';
 export {
   argumentsOf,
   contextManagers,
@@ -58,9 +61,12 @@ export {
   enclosingLoops,
   enclosingWiths,
   hasSplat,
+  isCallee,
   isInExpressionScope,
   keywordArgument,
+  keywordValue,
   methodName,
+  positionalArguments,
   receiverOf,
   statementOf,
   swallowsErrors,
@@ -116,10 +122,9 @@ export {
   TENSOR_BACKWARD,
   VARIABLE,
 } from '../torch/catalog.js';
-export { type Gate, hasDetach, ONLY_READ, placeOf, shown } from '../torch/gate.js';
+export { IS_TORCH, isTorchCode } from '../torch/framework.js';
 export { type Backward, backwards } from '../torch/grad/backward-calls.js';
-export { callerGates } from '../torch/grad/callers.js';
-export { doubtsAbout, hasGradMode, keepsOnlyNumbers } from '../torch/grad/doubts.js';
+export { doubtsAbout, keepsOnlyNumbers } from '../torch/grad/doubts.js';
 export {
   type Evaluation,
   evaluations,
@@ -129,15 +134,8 @@ export {
   SWITCHES,
 } from '../torch/grad/evaluation.js';
 export { hasInferenceFastPath } from '../torch/grad/fast-path.js';
-export { mayCarryGradient, recordsNoGraph } from '../torch/grad/gradient.js';
-export {
-  differentiatingCaller,
-  differentiatingReader,
-  onlyReadOutside,
-} from '../torch/grad/mode.js';
 export { mayCallNetwork, mayRunForNumbers, NUMBERS, numericRuns } from '../torch/grad/numeric-runs.js';
-export { fatesAt } from '../torch/grad/record-fate.js';
-export { compilerOf, importsTorch, mayMeanTorch } from '../torch/grad/roles.js';
+export { compilerOf, importsTorch } from '../torch/grad/roles.js';
 export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';
 export {
   type ArgumentsCall,
@@ -160,31 +158,21 @@ export {
   mayLoadAnyModel,
   mayLoadModel,
   modelLoad,
-  placesModel,
 } from '../torch/huggingface/pretrained.js';
 export {
   CHECKPOINTING,
   CHECKPOINTING_ENABLE,
   CHECKPOINTING_KWARGS,
-  checkpointCall,
-  dictGates,
   formGates,
   NOT_REENTRANT,
   surroundingGates,
 } from '../torch/module/checkpointing.js';
-export { hookGates, staysNotReentrant } from '../torch/module/checkpointing-again.js';
 export { mayLearnMore } from '../torch/module/frozen-parts.js';
 export { isModel, nameSaysModel } from '../torch/module/model-value.js';
-export {
-  type AttributeUse,
-  attributeUses,
-  moduleKind,
-  plainAttributes,
-  registrationOf,
-  runsInForward,
-} from '../torch/module/modules.js';
+export { moduleKind, registrationOf, runsInForward } from '../torch/module/modules.js';
 export { networksOf } from '../torch/module/networks.js';
-export { hasAdapters, isTransformersModel } from '../torch/module/pretrained-value.js';
+export { isTransformersModel } from '../torch/module/pretrained-value.js';
+export { hasDetach, ONLY_READ } from '../torch/questions.js';
 export {
   graphCarrier,
   isDetachable,
@@ -194,8 +182,6 @@ export {
 } from '../torch/record/kept-loss.js';
 export type { GradlessPart } from '../torch/record/left-behind.js';
 export { lossTerm } from '../torch/record/loss-term.js';
-export { backwardIn, isEvaluation, isReport } from '../torch/record/loss-use.js';
-export { mayTotal, type RunningTotal, runningTotals } from '../torch/record/running-total.js';
 export { storeGates } from '../torch/record/store-elsewhere.js';
 export { initialisesBefore, inPlaceGates, startOf } from '../torch/statistic/in-place-statistic.js';
 export {
@@ -209,27 +195,7 @@ export {
   statisticsCuredBy,
   valuesToDetach,
 } from '../torch/statistic/statistic-cure.js';
-export { isComputedHere } from '../torch/tensor/computed-value.js';
-export { givenInstead, isCertainDevice, isCpu, isDevice } from '../torch/tensor/device-value.js';
-export { IS_TORCH, isTorchCode } from '../torch/tensor/framework.js';
-export { type Held, heldTensor } from '../torch/tensor/held-tensor.js';
-export {
-  isWeight,
-  type LowRank,
-  lowRank,
-  type MatrixProduct,
-  matrixProduct,
-} from '../torch/tensor/low-rank.js';
-export { isProvenTensor } from '../torch/tensor/proven-tensor.js';
-export { kindOf } from '../torch/tensor/tensor.js';
-export {
-  accumulatingElsewhere,
-  accumulatingLoops,
-  cpuOffloads,
-  isOptimizerAbove,
-  optimizersOver,
-  shardings,
-} from '../torch/training/fsdp.js';
+export { accumulatingLoops } from '../torch/training/fsdp.js';
 export {
   type AdamCall,
   adamArguments,
@@ -238,23 +204,34 @@ export {
   optimizerDoes,
   otherEngine,
 } from '../torch/training/optimizer-call.js';
-export { type TrainedModel, trainedModels, trainingForwards } from '../torch/training/trained-model.js';
+export { type TrainedModel, trainedModels } from '../torch/training/trained-model.js';
 export {
   isOptimizer,
   mayTrain,
-  ownCounter,
   passOf,
-  stepCounter,
   type TrainingLoop,
   trainingLoops,
 } from '../torch/training/training-loop.js';
-export { isTraced, tracedElsewhere, wrappingGates } from '../torch/training/wrapping.js';
-export { isAtLeast, isInstalled } from '../torch/versions.js';
+export { isTraced, wrappingGates } from '../torch/training/wrapping.js';
+export {
+  differentiatingReader,
+  onlyReadOutside,
+} from '../values/effects/mode.js';
+export { effectsOf, usesOf, valueOf } from '../values/index.js';
+
+export { backwardIn, isEvaluation, isReport } from '../values/uses/report.js';
+
+export { isCertainDevice } from '../values/value/device-value.js';
+export { recordsNoGraph } from '../values/value/gradient.js';
+export type { Held } from '../values/value/held-tensor.js';
+export { type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../values/value/low-rank.js';
+
 export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
 export { withEvidence } from './evidence.js';
 export {
+  countsOn,
   onlyHere,
   requireArrival,
   requireOriginal,
@@ -262,4 +239,5 @@ export {
   requireUncaught,
   requireVersion,
 } from './gates.js';
+export type { Plugin, PluginMeta, PluginToolkit, PluginTransform } from './plugin.js';
 export { Proof } from './proof.js';

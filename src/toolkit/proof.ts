@@ -1,7 +1,7 @@
 import type { Answer } from '../semantic/answer.js';
+import type { Gate } from '../semantic/gate.js';
 import type { Question } from '../semantic/question.js';
 import type { Premise } from '../semantic/versions.js';
-import type { Gate } from '../torch/gate.js';
 
 /** Collects the gates of one site. `no` refuses it, `unknown` makes it unsafe and asks a question, `yes` says nothing. */
 export class Proof {

@@ -23,6 +23,11 @@ export const CONFIG_KEYS = {
     kind: 'names-by-pattern',
     summary: 'Transforms that do not run in the files that a pattern means, in the syntax of .gitignore.',
   },
+  plugins: {
+    kind: 'strings',
+    summary:
+      'Files or packages with transforms of your own, loaded where you have run `memfix trust`: docs/plugins.md.',
+  },
   root: { kind: 'boolean', summary: 'Whether the project ends at the folder of this file.' },
   select: { kind: 'names', summary: 'Transforms to run: ids, groups or symptoms. Default: ["default"].' },
   'target-versions': {

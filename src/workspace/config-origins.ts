@@ -55,7 +55,14 @@ const REPLACES: Readonly<Partial<Record<ConfigKey, ConfigKey>>> = {
 };
 
 /** What `--strict-config` takes from no config. */
-const LOOSENING: readonly ConfigKey[] = ['assume', 'root', 'unsafe-fixes', 'extend-select', 'transforms'];
+const LOOSENING: readonly ConfigKey[] = [
+  'assume',
+  'plugins',
+  'root',
+  'unsafe-fixes',
+  'extend-select',
+  'transforms',
+];
 
 /** Where a config adds to what it extends. */
 const ADDING: ReadonlySet<ConfigKey> = new Set(['assume']);

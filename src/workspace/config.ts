@@ -6,7 +6,7 @@ import { CONFIG_KEY_NAMES, type ConfigKey } from './config-keys.js';
 import { Failure } from './failure.js';
 import { PathPatterns } from './gitignore.js';
 import { didYouMean, shortened } from './resemblance.js';
-import type { Vocabulary } from './selection.js';
+import { PLUGIN_ID, type Vocabulary } from './selection.js';
 import { isVersion, TARGETS } from './targets.js';
 
 export interface Config {
@@ -29,6 +29,8 @@ export interface Config {
   readonly root?: string;
   /** What a person has answered with yes, those of extended files included. */
   readonly assume: readonly Assumption[];
+  /** As they are named there. Naming does not load them. */
+  readonly plugins: readonly string[];
   /** Everything the config files say, for telling one config from another. */
   readonly words: string;
 }
@@ -43,6 +45,7 @@ export const NO_CONFIG: Config = {
   targetVersions: new Map(),
   options: new Map(),
   assume: [],
+  plugins: [],
   words: '',
 };
 
@@ -53,9 +56,13 @@ const MOST_PER_FILE = 1000;
 export function understand(config: ConfigTable, vocabulary: Vocabulary): Config {
   let merged: Config = NO_CONFIG;
   const files = withExtended(config);
+  const isPartial = !vocabulary.hasPlugins && files.some(({ table }) => table['plugins'] !== undefined);
   for (const file of files) {
     const below = merged;
-    merged = { ...below, ...discreetly(file, () => new ConfigReader(file, vocabulary).read(below)) };
+    merged = {
+      ...below,
+      ...discreetly(file, () => new ConfigReader(file, vocabulary, isPartial).read(below)),
+    };
   }
   const words = JSON.stringify(files.map(({ folder, table }) => [folder, table]));
   // That of an extended file speaks of another folder.
@@ -67,6 +74,8 @@ class ConfigReader {
   constructor(
     private readonly file: ConfigTable,
     private readonly vocabulary: Vocabulary,
+    /** Plugins are named that are not loaded: an unknown id may be one of theirs, and says nothing here. */
+    private readonly isPartial: boolean,
   ) {}
 
   read(below: Config): Partial<Config> {
@@ -78,6 +87,7 @@ class ConfigReader {
     const fixable = this.#names('fixable');
     const unfixable = this.#names('unfixable');
     const exclude = this.#strings(table['exclude'], '`exclude`');
+    const plugins = this.#strings(table['plugins'], '`plugins`');
     const gpu = table['gpu'];
     if (gpu !== undefined && (typeof gpu !== 'string' || cardNamed(gpu) === undefined)) {
       this.#fail(`\`gpu\` must be a card that memfix knows: ${CARD_NAMES.join(', ')}`);
@@ -91,6 +101,7 @@ class ConfigReader {
       ...(fixable && { fixable }),
       ...(unfixable && { unfixable }),
       ...(exclude && { exclude: [this.#patterns(folder, exclude, '`exclude`')] }),
+      ...(plugins && { plugins }),
       ...(typeof gpu === 'string' && { gpu }),
       ...(unsafeFixes !== undefined && { unsafeFixes }),
       ...(table['per-file-ignores'] !== undefined && { perFileIgnores: this.#perFileIgnores(folder) }),
@@ -101,10 +112,11 @@ class ConfigReader {
   }
 
   #assumptions(folder: string): readonly Assumption[] {
-    return (this.#strings(this.file.table['assume'], '`assume`') ?? []).map((text) => {
+    return (this.#strings(this.file.table['assume'], '`assume`') ?? []).flatMap((text) => {
       const found = assumptionIn(text, folder);
       if (typeof found === 'string')
         return this.#fail(`\`${shortened(text)}\` in \`assume\` cannot be used: ${found}`);
+      if (this.#isMissing(found.transform)) return [];
       this.#known([found.transform], this.vocabulary.ids, 'transform', '`assume`');
       return { ...found, transform: this.vocabulary.entry(found.transform).id };
     });
@@ -112,8 +124,17 @@ class ConfigReader {
 
   #names(key: ConfigKey): readonly string[] | undefined {
     const names = this.#strings(this.file.table[key], `\`${key}\``);
-    if (names !== undefined) this.vocabulary.check(names, `\`${key}\` of ${this.file.path}`);
-    return names;
+    return names && this.#understood(names, key);
+  }
+
+  #understood(names: readonly string[], key: ConfigKey): readonly string[] {
+    const present = names.filter((name) => !this.#isMissing(name));
+    this.vocabulary.check(present, `\`${key}\` of ${this.file.path}`);
+    return present;
+  }
+
+  #isMissing(name: string): boolean {
+    return this.isPartial && PLUGIN_ID.test(name) && !this.vocabulary.isKnown(name);
   }
 
   #truth(key: ConfigKey): boolean | undefined {
@@ -128,8 +149,10 @@ class ConfigReader {
       this.#fail(`\`per-file-ignores\` has more than ${MOST_PER_FILE} patterns`);
     return entries.map(([pattern, value]) => {
       const names = this.#strings(value, `\`per-file-ignores."${shortened(pattern)}"\``) ?? [];
-      this.vocabulary.check(names, `\`per-file-ignores\` of ${this.file.path}`);
-      return { pattern: this.#patterns(folder, [pattern], '`per-file-ignores`'), names };
+      return {
+        pattern: this.#patterns(folder, [pattern], '`per-file-ignores`'),
+        names: this.#understood(names, 'per-file-ignores'),
+      };
     });
   }
 
@@ -157,6 +180,7 @@ class ConfigReader {
   #options(below: ReadonlyMap<string, Options>): ReadonlyMap<string, Options> {
     const merged = new Map(below);
     for (const [id, value] of Object.entries(this.#table('transforms'))) {
+      if (this.#isMissing(id)) continue;
       this.#known([id], this.vocabulary.ids, 'transform', '`transforms`');
       if (!isTable(value)) return this.#fail(`\`transforms.${id}\` must be a table of its options`);
       const { id: own, options: specs } = this.vocabulary.entry(id);

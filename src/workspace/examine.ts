@@ -16,9 +16,11 @@ export interface Job {
   readonly repairs?: boolean;
 }
 
-/** memfix failed on a file: our bug. In words, since errors change when they travel between threads. */
+/** memfix failed on a file: our bug, unless it was a plugin. In words, since errors change when they travel between threads. */
 export interface Crash {
   readonly kind: 'crash';
+  /** The plugin that failed; the rest of the file's findings are there. */
+  readonly plugin?: string;
   readonly path: string;
   readonly message: string;
   readonly details: string;
@@ -183,8 +185,19 @@ export function crashOf(path: string, error: unknown): Crash {
   return { kind: 'crash', path, message, details: (error instanceof Error && error.stack) || message };
 }
 
-function isSilent({ findings, suppressed, notes }: Scan): boolean {
-  return findings.length + suppressed.length + notes.length === 0;
+/** What a plugin failed to find in a file. */
+export function crashesOf({ file, faults = [] }: Scan): readonly Crash[] {
+  return faults.map(({ plugin, message, details }) => ({
+    kind: 'crash',
+    path: file.path,
+    plugin,
+    message,
+    details,
+  }));
+}
+
+function isSilent({ findings, suppressed, notes, faults = [] }: Scan): boolean {
+  return findings.length + suppressed.length + notes.length + faults.length === 0;
 }
 
 function hashOf(bytes: Uint8Array): string {

@@ -83,7 +83,16 @@ export class Project {
     const named = [...this.selected].filter((id) =>
       this.vocabulary.isNamed(wishOf(this.request, this.config).select, id),
     );
-    return [this.vocabulary.ids, [...this.selected], named, [...this.#fixable], this.config.words, premises];
+    const plugins = this.catalogue.plugins?.map(({ digest }) => digest) ?? [];
+    return [
+      this.vocabulary.ids,
+      [...this.selected],
+      named,
+      [...this.#fixable],
+      this.config.words,
+      premises,
+      plugins,
+    ];
   }
 
   /** The folder that holds everything asked for. */

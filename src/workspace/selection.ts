@@ -4,8 +4,18 @@ import { Failure } from './failure.js';
 import { didYouMean, shortened } from './resemblance.js';
 
 /** Every group and symptom, so that a name is known even while no transform carries it. */
-const GROUPS: readonly Group[] = ['default', 'opt-in', 'documented'];
-const SYMPTOMS: readonly Symptom[] = ['leak', 'peak', 'sync', 'fragmentation', 'host-memory', 'future-break'];
+export const GROUPS: readonly Group[] = ['default', 'opt-in', 'documented'];
+export const SYMPTOMS: readonly Symptom[] = [
+  'leak',
+  'peak',
+  'sync',
+  'fragmentation',
+  'host-memory',
+  'future-break',
+];
+
+/** The ids of plugins have two words at least, so that none is a group, a symptom or a word of a command line. */
+export const PLUGIN_ID = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)+$/;
 
 /** Lists of ids, groups and symptoms, as typed; and where they were typed, for the words of an error. */
 export interface Wish {
@@ -22,7 +32,7 @@ const WEIGHT: Readonly<Record<Kind, number>> = { all: 1, group: 1, symptom: 2, i
 export class Vocabulary {
   readonly #kinds: ReadonlyMap<string, Kind>;
 
-  constructor(private readonly catalogue: Pick<Catalogue, 'entries' | 'metas'>) {
+  constructor(private readonly catalogue: Pick<Catalogue, 'entries' | 'metas' | 'isWhole'>) {
     this.#kinds = new Map<string, Kind>([
       ['all', 'all'],
       ...GROUPS.map((name) => [name, 'group'] as const),
@@ -34,13 +44,22 @@ export class Vocabulary {
   /** Fails on a name that means nothing; `where` is the flag or config key that holds it. */
   check(names: readonly string[], where: string): void {
     for (const name of names) {
-      if (this.#kinds.has(known(name))) continue;
+      if (this.isKnown(name)) continue;
       throw new Failure(
         'Unknown transform',
         `\`${shortened(name)}\` in ${where} is no transform, group or symptom.${didYouMean(name, this.#kinds.keys())}`,
         'Run `memfix list` to see every name.',
       );
     }
+  }
+
+  isKnown(name: string): boolean {
+    return this.#kinds.has(known(name));
+  }
+
+  /** Whether the transforms of every plugin that the config names are here. */
+  get hasPlugins(): boolean {
+    return this.catalogue.isWhole === true;
   }
 
   /** Everything that can be selected. */

@@ -34,6 +34,7 @@ export function stricter(config: Config, ground: Ground): Config {
     ...(config.extendSelect.length > 0 ? ['`extend-select`'] : []),
     ...(config.options.size > 0 ? ['`transforms`'] : []),
     ...(config.root !== undefined ? ['`root`'] : []),
+    ...(config.plugins.length > 0 ? ['`plugins`'] : []),
     ...(config.assume.length > 0 ? ['`assume`'] : []),
   ];
   if (dropped.length > 0 && config.path !== undefined)
@@ -42,7 +43,7 @@ export function stricter(config: Config, ground: Ground): Config {
       `it is read without ${dropped.join(', ')}: the config of a repository may only make things stricter`,
     );
   const { root: _, ...rest } = config;
-  return { ...rest, unsafeFixes: false, extendSelect: [], options: new Map(), assume: [] };
+  return { ...rest, unsafeFixes: false, extendSelect: [], options: new Map(), assume: [], plugins: [] };
 }
 
 export function configFor(request: Request, vocabulary: Vocabulary, ground: Ground): Config {

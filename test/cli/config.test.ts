@@ -87,6 +87,9 @@ test.each([
   'assume = ["no-grad/returned-only-read(out)@src/eval.py", "no-grad/sized"]',
   'assume = ["no-such/sized"]',
   'assume = ["no-grad"]',
+  'plugins = ["./acme.mjs"]\nselect = ["acme-rule"]\nassume = ["acme-rule/sized"]\n[transforms.acme-rule]\ndepth = 1',
+  'plugins = ["./acme.mjs"]\nselect = ["leek"]',
+  'plugins = "./acme.mjs"',
 ])('the schema and memfix agree on %j', async (text) => {
   const cwd = folderWith({ 'memfix.toml': `${text}\n` });
   const { code } = await memfix({ cwd, transforms }, 'config');

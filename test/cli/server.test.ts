@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -15,6 +16,7 @@ import {
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { put, repositoryWith } from '../workspace/folders.js';
+import { memfix } from './command-line.js';
 
 /** The server in a process of its own, spoken to by the client of the protocol's own library. */
 class Client {
@@ -128,6 +130,33 @@ const titled = (actions: readonly CodeAction[], word: string) =>
   actions.find(({ title }) => title.includes(word));
 
 describe('memfix server', () => {
+  test('loads no plugin that the user does not trust, and says so once', async () => {
+    const client = await Client.start({
+      'a.py': '',
+      'memfix.toml': 'plugins = ["./mop.mjs"]\n',
+      'mop.mjs':
+        'import { writeFileSync } from "node:fs";\nwriteFileSync(new URL("ran", import.meta.url), "");\n',
+    });
+    expect(await client.open('a.py', 'hold()\n')).toHaveLength(1);
+    await client.change('a.py', 2, 'hold()\nhold()\n');
+    expect(await client.diagnostics(client.uri('a.py'), 2)).toHaveLength(2);
+    expect(client.errors).toEqual([
+      expect.stringContaining('Not loaded: the plugin ./mop.mjs of memfix.toml'),
+    ]);
+    expect(existsSync(join(client.cwd, 'ran'))).toBe(false);
+  });
+
+  test('goes on without a plugin that cannot be loaded', async () => {
+    const client = await Client.start({
+      'a.py': '',
+      'memfix.toml': 'plugins = ["./mop.mjs"]\n',
+      'mop.mjs': '',
+    });
+    expect((await memfix({ cwd: client.cwd }, 'trust')).code).toBe(0);
+    expect(await client.open('a.py', 'hold()\n')).toHaveLength(1);
+    expect(client.errors).toEqual([expect.stringContaining('./mop.mjs: its default export is no object')]);
+  });
+
   test('tells of findings in a text as it is in the editor, and follows it', async () => {
     const client = await Client.start({ 'a.py': '' });
     const [first, ...more] = await client.open('a.py', 'x = "🙂"; hold()\r\nfine()\r\n');

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { defaultsOf } from '../../src/dev/engines.js';
 import { Glimpse } from '../../src/syntax/glimpse.js';
+import { defaultsOf } from '../../src/testing/defaults.js';
 import type { Transform } from '../../src/toolkit/contract.js';
 import { transforms } from '../../transforms/index.js';
 

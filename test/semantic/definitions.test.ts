@@ -39,7 +39,7 @@ describe('definitions', () => {
   const module = moduleOf(SAMPLE);
   const called = (text: string, nth = 0) => {
     const call = nodeAt(module, text, nth).closest('call');
-    return call && calledDefinition(module, call)?.field('name')?.text;
+    return call && calledDefinition(module, call)?.name?.text;
   };
 
   it.each([
@@ -58,9 +58,9 @@ describe('definitions', () => {
   it('climbs to the bases', () => {
     const net = nodeAt(module, 'class Net').closest('class_definition') ?? module.root;
     const { classes, imported, unknown } = ancestryOf(module, net);
-    expect(classes.map((node) => node.field('name')?.text)).toEqual(['Net', 'Base']);
+    expect(classes.map((node) => node.name?.text)).toEqual(['Net', 'Base']);
     expect([imported, unknown]).toEqual([['lib.Mixin', 'torch.nn.Module'], false]);
-    expect(methodNamed(module, net, 'step')?.closest('class_definition')?.field('name')?.text).toBe('Base');
+    expect(methodNamed(module, net, 'step')?.closest('class_definition')?.name?.text).toBe('Base');
   });
 });
 

@@ -9,7 +9,7 @@ function placeOf(
   dotted: string,
 ): string | undefined {
   const found = definedElsewhere(moduleIn(project, path), dotted);
-  return found && `${found.module.path}: ${found.node.type} ${found.node.field('name')?.text}`;
+  return found && `${found.module.path}: ${found.node.type} ${found.node.name?.text}`;
 }
 
 describe('a definition in another file', () => {
@@ -78,7 +78,7 @@ describe('bases across files', () => {
     const module = moduleIn(project, 'net.py');
     const classNode = nodeAt(module, `class ${name}`).closest('class_definition') ?? nodeAt(module, name);
     const { elsewhere, imported, unknown } = lineageOf(module, classNode);
-    return { elsewhere: elsewhere.map(({ node }) => node.field('name')?.text), imported, unknown };
+    return { elsewhere: elsewhere.map(({ node }) => node.name?.text), imported, unknown };
   };
 
   test('are followed to where they leave the project', () => {

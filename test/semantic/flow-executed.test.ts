@@ -106,7 +106,7 @@ function computed(source: string): ReadonlyMap<number, ReadonlySet<number>> {
   const module = moduleOf(source);
   const found = new Map<number, ReadonlySet<number>>();
   for (const [text, site] of source.matchAll(/r\((\d+), x\)/g)) {
-    const read = nodeAt(module, text).closest('call')?.field('arguments')?.named[1];
+    const read = nodeAt(module, text).closest('call')?.arguments?.named[1];
     const definitions = read && reachingDefinitions(module, read);
     found.set(Number(site), new Set(definitions?.map(constantOf)));
   }

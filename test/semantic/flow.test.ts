@@ -6,7 +6,7 @@ import { moduleOf, nodeAt } from '../support/module.js';
 function reaching(body: string): readonly string[] | undefined {
   const module = moduleOf(`def f(p):\n${body.replace(/^/gm, '    ')}\n`);
   const call = nodeAt(module, 'use(x)', body.split('use(x)').length - 2);
-  const read = call.field('arguments')?.named[0];
+  const read = call.arguments?.named[0];
   if (read === undefined) throw new Error('no argument');
   return reachingDefinitions(module, read)?.map((definition) => {
     if (definition.kind === 'value' || definition.kind === 'part' || definition.kind === 'with') {
@@ -124,7 +124,7 @@ describe('reachingDefinitions', () => {
 
   it('knows a parameter, and knows nothing of what a closure or the module writes', () => {
     const module = moduleOf('def f(x):\n    use(x)\n');
-    const read = nodeAt(module, 'use(x)').field('arguments')?.named[0];
+    const read = nodeAt(module, 'use(x)').arguments?.named[0];
     expect(read && reachingDefinitions(module, read)?.map(({ kind }) => kind)).toEqual(['parameter']);
     expect(reaching('x = 1\ndef g():\n    nonlocal x\n    x = 2\ng()\nuse(x)')).toBeUndefined();
     expect(reaching('global x\nx = 1\nuse(x)')).toBeUndefined();

@@ -6,7 +6,7 @@ function given(text: string) {
   const module = moduleOf(text);
   return givenIn(module, 'depth').map((each) => ({
     value: each.value.text,
-    calls: each.calls.map((call) => call.field('function')?.text),
+    calls: each.calls.map((call) => call.function?.text),
     dict: each.dict && {
       isShared: each.dict.isShared,
       reads: each.dict.reads.length,
@@ -179,7 +179,7 @@ describe('the calls that take a setting by its name', () => {
   ])('%j: %j', (text, takers) => {
     const found = givenIn(moduleOf(text), 'depth').flatMap((each) => each.takers);
     const words = found.map(({ call, unless }) =>
-      [call.field('function')?.text, ...(unless === undefined ? [] : ['unless', unless.text])].join(' '),
+      [call.function?.text, ...(unless === undefined ? [] : ['unless', unless.text])].join(' '),
     );
     expect(words).toEqual(takers);
   });

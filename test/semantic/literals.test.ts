@@ -4,7 +4,7 @@ import { moduleOf, nodeAt } from '../support/module.js';
 
 function behind(text: string) {
   const module = moduleOf(text);
-  const value = nodeAt(module, 'f(').closest('call')?.field('arguments')?.named[0];
+  const value = nodeAt(module, 'f(').closest('call')?.arguments?.named[0];
   if (value === undefined) throw new Error('the sample has no call of `f`');
   const written = writtenBehind(module, value);
   return { text: written.node.text, number: wholeNumber(written.node), only: onlyUse(module, written) };

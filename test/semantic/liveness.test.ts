@@ -5,7 +5,7 @@ import { moduleOf, nodeAt } from '../support/module.js';
 /** Why `out` is needed behind the body of the first `for`. */
 function needed(text: string): string | undefined {
   const module = moduleOf(text);
-  const body = nodeAt(module, 'for ').closest('for_statement')?.field('body');
+  const body = nodeAt(module, 'for ').closest('for_statement')?.body;
   if (body === undefined) throw new Error('the sample has no loop');
   return neededAfter(module, body, 'out');
 }

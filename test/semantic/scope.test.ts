@@ -42,7 +42,7 @@ describe('scopes', () => {
     expect(module.resolve(nodeAt(module, 'total', 2))).toBe(module.scope);
     expect(module.writes(module.scope, 'total')).toHaveLength(2);
     const inner = module.resolve(nodeAt(module, 'n += 1').descendantAt(nodeAt(module, 'n += 1').start));
-    expect(inner?.node.field('name')?.text).toBe('f');
+    expect(inner?.node.name?.text).toBe('f');
   });
 
   it('evaluates defaults, decorators and bases outside, and parameters inside', () => {

@@ -1,9 +1,9 @@
-import { doorOf } from '../../src/dev/fixtures.js';
 import { Neighbours } from '../../src/engine/neighbours.js';
 import { PyModule } from '../../src/semantic/module.js';
 import { Versions } from '../../src/semantic/versions.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { loadParser } from '../../src/syntax/parser.js';
+import { doorOf } from '../../src/testing/fixtures.js';
 
 const parser = await loadParser();
 

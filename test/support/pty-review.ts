@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { review } from '../../src/cli/session.js';
-import { defaultsOf } from '../../src/dev/engines.js';
 import { createEngine } from '../../src/engine/engine.js';
 import type { SourceFile } from '../../src/engine/outcome.js';
 import { loadParser } from '../../src/syntax/parser.js';
+import { defaultsOf } from '../../src/testing/defaults.js';
 import { decode, encode } from '../../src/text/decode.js';
 import { entryFor } from '../../src/workspace/assumptions.js';
 import { State } from '../../src/workspace/state.js';

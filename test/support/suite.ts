@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { complaints } from '../../src/dev/cpython.js';
-import { areAllChosen, casesOf, type FixtureCase, isChosen } from '../../src/dev/fixtures.js';
+import { areAllChosen, casesOf, isChosen, recording } from '../../src/dev/fixtures.js';
 import type { PythonParser } from '../../src/syntax/parser.js';
+import { complaints } from '../../src/testing/cpython.js';
+import type { FixtureCase } from '../../src/testing/fixtures.js';
+import { bytesOf, type Court, caseLaws, engineFor, repaired, sourceFile } from '../../src/testing/laws.js';
 import { transforms } from '../../transforms/index.js';
-import { bytesOf, type Court, caseLaws, engineFor, repaired, sourceFile } from './laws.js';
 
 /** What meets in a case, where it says so itself. */
 function chosenFor(fixture: FixtureCase, tested: Court['transforms']): Court['transforms'] {
@@ -19,6 +20,7 @@ export function fixtureSuite(parser: PythonParser): void {
     transforms: tested,
     all: transforms,
     withId: subject.startsWith('_'),
+    records: recording,
     compiles: (label, bytes) => {
       results.set(bytes.toString('latin1'), `${subject}/${label}`);
     },
@@ -37,7 +39,10 @@ export function fixtureSuite(parser: PythonParser): void {
         expect(casesOf(subject)).not.toEqual([]);
       });
       for (const fixture of casesOf(subject))
-        describe(fixture.name, () => caseLaws(court(subject, chosenFor(fixture, tested)), fixture));
+        describe(fixture.name, () => {
+          for (const { name, check } of caseLaws(court(subject, chosenFor(fixture, tested)), fixture))
+            it(name, check);
+        });
     });
   }
 

@@ -241,12 +241,12 @@ describe('in every layout', () => {
   it('takes each argument out, and nothing else changes', () => {
     const cases = LAYOUTS.flatMap((text) => {
       const module = moduleOf(`${text}\n`);
-      const given = nodeAt(module, 'f(').closest('call')?.field('arguments')?.named ?? [];
+      const given = nodeAt(module, 'f(').closest('call')?.arguments?.named ?? [];
       return given
         .filter(({ type }) => type === 'keyword_argument')
         .map((argument) => ({
           text,
-          name: argument.field('name')?.text ?? '',
+          name: argument.name?.text ?? '',
           after: applyEdits(module.text, withoutArgument(module, argument)).slice(0, -1),
         }));
     });

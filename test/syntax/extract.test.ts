@@ -10,7 +10,7 @@ function extracted(text: string, header?: string): string | undefined {
   const append = nodeAt(module, 'append').closest('call');
   const loop = nodeAt(module, 'for ').closest('for_statement');
   const method = nodeAt(module, 'def ').closest('function_definition');
-  const value = append?.field('arguments')?.named[0];
+  const value = append?.arguments?.named[0];
   if (append === undefined || loop === undefined || method === undefined || value === undefined)
     throw new Error('the sample has no loop that appends');
   const edits = extractLoopBody(module, {

@@ -54,9 +54,9 @@ describe.each(backends)('the %s parser', (backend) => {
     const { root } = (await loadParser(backend)).parse('f(a, b=2)\n');
     const call = root.descendantAt(0).parent;
     expect(call?.type).toBe('call');
-    expect(call?.field('arguments')).toBe(root.descendantAt(2).parent);
-    expect(call?.field('arguments')?.parent).toBe(call);
-    expect(call?.field('body')).toBeUndefined();
+    expect(call?.arguments).toBe(root.descendantAt(2).parent);
+    expect(call?.arguments?.parent).toBe(call);
+    expect(call?.body).toBeUndefined();
   });
 
   it('finds the first error', async () => {

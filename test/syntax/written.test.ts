@@ -4,9 +4,7 @@ import { moduleOf, nodeAt } from '../support/module.js';
 
 /** The value that is given to `f`. */
 function given(text: string) {
-  const value = nodeAt(moduleOf(`f(${text})\n`), 'f(')
-    .closest('call')
-    ?.field('arguments')?.named[0];
+  const value = nodeAt(moduleOf(`f(${text})\n`), 'f(').closest('call')?.arguments?.named[0];
   if (value === undefined) throw new Error('nothing is given');
   return value;
 }

@@ -7,7 +7,7 @@ import { moduleOf, nodeAt } from '../support/module.js';
 /** The text after the value of `y = …` was detached. */
 function detached(text: string): string {
   const module = moduleOf(text);
-  const value = nodeAt(module, 'y').closest('assignment')?.field('right');
+  const value = nodeAt(module, 'y').closest('assignment')?.right;
   if (value === undefined) throw new Error('nothing is assigned');
   const edit = new EditBuilder(module, noGrad.meta);
   edit.appendCall(value, '.detach()');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { attributeElsewhere, moduleKind } from '../../src/torch/module/modules.js';
-import { isPythonNumber } from '../../src/torch/tensor/python-number.js';
-import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { isPythonNumber } from '../../src/values/value/python-number.js';
+import { kindOf } from '../../src/values/value/tensor.js';
 import { moduleIn, nodeAt } from '../support/module.js';
 
 type Project = Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ describe('a base class in another file', () => {
     const text = `from torch import nn\n\n\nclass Base(nn.Module):\n    def __init__(self, name, x):\n${line}\n`;
     const module = moduleIn({ 'net.py': NET, 'parts/base.py': text }, 'net.py');
     const classNode = nodeAt(module, 'class Net').closest('class_definition') ?? module.root;
-    expect(attributeElsewhere(module, classNode, 'mean')?.node.field('name')?.text).toBe(expected);
+    expect(attributeElsewhere(module, classNode, 'mean')?.node.name?.text).toBe(expected);
   });
 });
 
@@ -118,7 +118,7 @@ class Plain:
   const kindIn = (code: string, project: Project = { 'helpers.py': HELPERS, 'deeper.py': DEEPER }) => {
     const text = `import helpers\nfrom helpers import *\nfrom deeper import back\n\n\ndef step(a, b):\n    ${code.replaceAll('\n', '\n    ')}\n    use(value)\n`;
     const module = moduleIn({ ...project, 'train.py': text }, 'train.py');
-    const use = nodeAt(module, 'use(value)').closest('call')?.field('arguments')?.named[0] ?? module.root;
+    const use = nodeAt(module, 'use(value)').closest('call')?.arguments?.named[0] ?? module.root;
     return [kindOf(module, use), isPythonNumber(module, use)];
   };
 

@@ -1,3 +1,4 @@
+import { type Gate, gate, placeOf } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
@@ -6,7 +7,6 @@ import { enclosingFunction } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { NEW_AMP, OLD_AMP } from '../../src/torch/catalog.js';
-import { type Gate, gate, placeOf } from '../../src/torch/gate.js';
 import { isAtHand } from './at-hand.js';
 import { type AmpUse, kindOfUse, OTHER_DTYPE, topOfPath } from './old-amp.js';
 
@@ -69,7 +69,7 @@ function askersIn(module: PyModule, name: string): readonly PyNode[] {
 /** The node itself; of an import, the reads of what it binds. */
 function namedBy(module: PyModule, node: PyNode): readonly PyNode[] {
   if (node.closest('import_from_statement', 'import_statement') === undefined) return [node];
-  const bound = node.closest('aliased_import', 'import_from_statement')?.field('alias') ?? node;
+  const bound = node.closest('aliased_import', 'import_from_statement')?.alias ?? node;
   const scope = roleOf(bound) === 'import' ? module.resolve(bound) : undefined;
   return scope === undefined ? [] : module.reads(scope, bound.text);
 }
@@ -80,7 +80,7 @@ function isAsked(module: PyModule, top: PyNode): boolean {
   const holder = top.parent;
   if (holder?.type === 'argument_list') return holder.parent?.type !== 'class_definition';
   if (holder?.type !== 'assignment') return holder?.type !== 'conditional_expression';
-  const name = holder.field('left');
+  const name = holder.left;
   const scope = name?.type === 'identifier' ? module.resolve(name) : undefined;
   if (name === undefined || scope === undefined) return true;
   return module.reads(scope, name.text).some((read) => isAsked(module, read));
@@ -92,7 +92,7 @@ function isAsked(module: PyModule, top: PyNode): boolean {
  */
 export function isDtypeSetElsewhere(module: PyModule, node: PyNode): boolean {
   if (module.memo(settersElsewhere, module)) return true;
-  const name = enclosingFunction(node)?.field('name');
+  const name = enclosingFunction(node)?.name;
   if (name === undefined) return false;
   const { uses, unread } = usesElsewhere(module, name, {
     may: (text) => OTHER_DTYPE.test(text),

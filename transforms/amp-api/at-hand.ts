@@ -39,9 +39,9 @@ function staysAt(module: PyModule, node: PyNode, hops: number): boolean {
       return name?.type === 'identifier' && staysByName(module, name, hops);
     }
     case 'attribute':
-      return holder.field('object') === node && !/^__/.test(holder.field('attribute')?.text ?? '');
+      return holder.object === node && !/^__/.test(holder.attribute?.text ?? '');
     case 'assignment': {
-      const target = holder.field('left');
+      const target = holder.left;
       const isAgain = holder.parent?.type === 'assignment';
       if (target?.type !== 'identifier' || !staysByName(module, target, hops)) return false;
       return !isAgain || staysAt(module, holder, hops);
@@ -60,7 +60,7 @@ function isTested(node: PyNode): boolean {
   if (holder?.type === 'conditional_expression') return holder.named[1] === node;
   if (holder?.type === 'not_operator') return true;
   if (holder?.type === 'comparison_operator') return holder.named.some(({ type }) => type === 'none');
-  return /^(?:if|elif|while)_/.test(holder?.type ?? '') && holder?.field('condition') === node;
+  return /^(?:if|elif|while)_/.test(holder?.type ?? '') && holder?.condition === node;
 }
 
 function staysByName(module: PyModule, name: PyNode, hops: number): boolean {
@@ -87,7 +87,7 @@ function bindingsOf({ module, node }: Elsewhere, name: string): readonly PyNode[
 
 function functionRun(module: PyModule, call: PyNode): Elsewhere | undefined {
   const own = calledDefinition(module, call);
-  const path = own === undefined ? qualifiedName(module, call.field('function') ?? call) : undefined;
+  const path = own === undefined ? qualifiedName(module, call.function ?? call) : undefined;
   const found =
     own === undefined
       ? path === undefined

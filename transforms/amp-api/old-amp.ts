@@ -1,4 +1,5 @@
 import { isHarmlessBuiltin, isOfModulesToo } from '../../src/library/library.js';
+import { type Gate, gate, placeOf } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
@@ -9,8 +10,7 @@ import { methodName, receiverOf } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { AMP_NAMES, OLD_AMP } from '../../src/torch/catalog.js';
-import { type Gate, gate, placeOf } from '../../src/torch/gate.js';
-import { isProvenTensor } from '../../src/torch/tensor/proven-tensor.js';
+import { valueOf } from '../../src/values/index.js';
 
 /** A use of one of the names that moved. */
 export interface AmpUse {
@@ -42,12 +42,10 @@ export interface AmpImport {
 }
 
 export function ampImport(module: PyModule, statement: PyNode): AmpImport | undefined {
-  const path =
-    statement.field('module_name') ??
-    statement.named.find((each) => each.type === 'aliased_import')?.field('name');
+  const path = statement.module_name ?? statement.named.find((each) => each.type === 'aliased_import')?.name;
   const bound = statement.named
     .filter((each) => each !== path || each.type === 'aliased_import')
-    .flatMap((each) => [each.field('alias') ?? each.named.at(-1) ?? each])
+    .flatMap((each) => [each.alias ?? each.named.at(-1) ?? each])
     .filter((each) => roleOf(each) === 'import');
   const paths = bound.map((each) => importedPath(each) ?? '');
   const isOurs = (each: string): boolean =>
@@ -96,14 +94,14 @@ function bareUse(read: PyNode, path = ''): AmpUse | undefined {
 /** The whole of a dotted path, from a node inside it. */
 export function topOfPath(inside: PyNode): PyNode {
   let top = inside;
-  if (top.parent?.type === 'attribute' && top.parent.field('attribute') === top) top = top.parent;
-  while (top.parent?.type === 'attribute' && top.parent.field('object') === top) top = top.parent;
+  if (top.parent?.type === 'attribute' && top.parent.attribute === top) top = top.parent;
+  while (top.parent?.type === 'attribute' && top.parent.object === top) top = top.parent;
   return top;
 }
 
 export function kindOfUse(node: PyNode): AmpUse['kind'] {
   const { parent } = node;
-  if (parent?.type === 'call' && parent.field('function') === node) return 'call';
+  if (parent?.type === 'call' && parent.function === node) return 'call';
   if (parent?.type === 'decorator') return 'decorator';
   return node.closest('type', 'block', 'module')?.type === 'type' ? 'annotation' : 'value';
 }
@@ -137,20 +135,20 @@ export function mayOpenAutocast(module: PyModule, region: PyNode): boolean {
 
 function bodyOf(region: PyNode): PyNode | undefined {
   const holder = region.closest('with_item', 'decorator', 'block', 'module');
-  if (holder?.type === 'with_item') return region.closest('with_statement')?.field('body');
-  return holder?.type === 'decorator' ? holder.parent?.field('definition')?.field('body') : undefined;
+  if (holder?.type === 'with_item') return region.closest('with_statement')?.body;
+  return holder?.type === 'decorator' ? holder.parent?.definition?.body : undefined;
 }
 
 function runsOtherCode(module: PyModule, node: PyNode): boolean {
   if (node.type === 'yield' || node.type === 'await' || node.type === 'with_statement') return true;
-  const callee = node.type === 'call' ? node.field('function') : undefined;
+  const callee = node.type === 'call' ? node.function : undefined;
   if (callee === undefined) return false;
   const path = qualifiedName(module, callee);
   if (path !== undefined) return !/^torch\.(?:\w+\.)*[a-z]\w*$/.test(path) || path.includes('autocast');
   const [name, receiver] = [methodName(node), receiverOf(node)];
   if (name === undefined || receiver === undefined) return !isHarmlessBuiltin(callee.text);
   // Of tensors and modules alike, and without a forward.
-  return !isOfModulesToo(name) && name !== 'detach' && name !== 'item' && !isProvenTensor(module, receiver);
+  return !isOfModulesToo(name) && name !== 'detach' && name !== 'item' && !valueOf(module, receiver).isTensor;
 }
 
 const REPLACES =

@@ -1,7 +1,13 @@
 import { definitionOf } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
-import { argumentsOf, keywordArgument, methodName, unparenthesized } from '../../src/semantic/statements.js';
+import {
+  argumentsOf,
+  keywordArgument,
+  keywordValue,
+  methodName,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
@@ -62,8 +68,8 @@ export function flagDeclarations(module: PyModule, subject: PyNode): readonly Fl
     const scope = module.resolve(subject);
     return scope === undefined ? [] : module.writes(scope, subject.text).map(ofVariable);
   }
-  const key = subject.type === 'subscript' ? subject.field('subscript') : undefined;
-  const name = key === undefined ? subject.field('attribute')?.text : plainString(key);
+  const key = subject.type === 'subscript' ? subject.subscript : undefined;
+  const name = key === undefined ? subject.attribute?.text : plainString(key);
   return name === undefined ? [] : module.memo(declarationsNamed, name);
 }
 
@@ -89,12 +95,12 @@ function fields(module: PyModule, name: string): readonly FlagDeclaration[] {
   return module.at(name).flatMap((node): readonly FlagDeclaration[] => {
     if (node.text !== name) return [];
     const target = node.parent?.type === 'attribute' ? node.parent : node;
-    const isTarget = target === node || target.field('attribute') === node;
+    const isTarget = target === node || target.attribute === node;
     const assignment = target.parent;
-    if (!isTarget || assignment?.type !== 'assignment' || assignment.field('left') !== target) return [];
+    if (!isTarget || assignment?.type !== 'assignment' || assignment.left !== target) return [];
     if (target === node && module.scopeAt(node).kind !== 'class') return [];
     const type = assignment.field('type')?.text;
-    const value = assignment.field('right');
+    const value = assignment.right;
     const isBoolean = type === undefined ? value !== undefined && isBooleanValue(value) : type === 'bool';
     return [{ node, isBoolean }];
   });
@@ -106,8 +112,8 @@ function parsed(module: PyModule, name: string): readonly FlagDeclaration[] {
   return [...module.text.matchAll(written)].flatMap(({ index }): readonly FlagDeclaration[] => {
     const call = module.root.descendantAt(index + 1).closest('call');
     if (call === undefined || !/^add_(?:argument|option)$|^option$/.test(methodName(call) ?? '')) return [];
-    const action = keywordArgument(call, 'action')?.field('value')?.text ?? '';
-    const type = keywordArgument(call, 'type')?.field('value')?.text;
+    const action = keywordValue(call, 'action')?.text ?? '';
+    const type = keywordValue(call, 'type')?.text;
     const isFlag = /store_(?:true|false)|BooleanOptionalAction/.test(action);
     const isBoolean = isFlag || type === 'bool' || keywordArgument(call, 'is_flag')?.text.endsWith('True');
     return [{ node: argumentsOf(call)[0] ?? call, isBoolean: isBoolean === true }];
@@ -118,18 +124,18 @@ function parsed(module: PyModule, name: string): readonly FlagDeclaration[] {
 function entries(module: PyModule, name: string): readonly FlagDeclaration[] {
   const keywords = module.at(name).flatMap((node) => {
     const given = node.parent;
-    return given?.type === 'keyword_argument' && given.field('name') === node ? [given] : [];
+    return given?.type === 'keyword_argument' && given.name === node ? [given] : [];
   });
   const pairs = [...module.text.matchAll(new RegExp(`["']${name}["']\\s*[:\\]]`, 'g'))].flatMap(
     ({ index }) => {
       const entry = module.root.descendantAt(index + 1).closest('pair', 'subscript', 'block');
       if (entry?.type === 'pair') return [entry];
       const assignment = entry?.type === 'subscript' ? entry.parent : undefined;
-      return assignment?.type === 'assignment' && assignment.field('left') === entry ? [assignment] : [];
+      return assignment?.type === 'assignment' && assignment.left === entry ? [assignment] : [];
     },
   );
   return [...keywords, ...pairs].flatMap((entry) => {
-    const value = entry.field('value') ?? entry.field('right');
+    const value = entry.value ?? entry.right;
     return value === undefined ? [] : [{ node: entry, isBoolean: isBooleanValue(value) }];
   });
 }

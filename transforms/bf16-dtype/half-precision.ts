@@ -77,7 +77,7 @@ function isArguments(module: PyModule, call: PyNode): boolean {
 }
 
 function isQuantizer(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   return callee !== undefined && qualifiedName(module, callee) === BITS_AND_BYTES_CONFIG;
 }
 
@@ -131,8 +131,8 @@ function isIdle(node: PyNode): boolean {
   if (node.closest('import_statement', 'import_from_statement') !== undefined)
     return node.text !== 'GradScaler';
   if (parent?.type !== 'keyword_argument' && parent?.type !== 'pair') return false;
-  const name = parent.field('name') ?? parent.field('key');
+  const name = parent.name ?? parent.key;
   return name === node
-    ? parent.field('value')?.type === 'false'
+    ? parent.value?.type === 'false'
     : name?.text === 'variant' || name?.text === 'revision';
 }

@@ -1,4 +1,5 @@
 import { isSteady as drawsNothing, isHarmlessBuiltin, ofTensor, row } from '../../src/library/library.js';
+import { initialValue } from '../../src/semantic/attribute-uses.js';
 import {
   ancestryOf,
   calledDefinition,
@@ -13,6 +14,7 @@ import {
   argumentsOf,
   decoratorsOf,
   hasSplat,
+  isCallee,
   keywordArgument,
   methodName,
   receiverOf,
@@ -21,7 +23,6 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { LAYER_CONTAINERS, MULTIHEAD_ATTENTION, NN_MODULE } from '../../src/torch/catalog.js';
 import { definitionsOf } from '../../src/torch/module/model-value.js';
-import { initialValue } from '../../src/torch/module/modules.js';
 
 const MAX_DEPTH = 6;
 
@@ -51,11 +52,11 @@ function makersOf(module: PyModule, expression: PyNode): readonly PyNode[] {
   const target = unparenthesized(expression);
   if (target.type === 'call') return [target];
   if (target.type === 'subscript') {
-    const value = target.field('value');
+    const value = target.value;
     return value === undefined ? [] : itemsMade(module, value);
   }
   if (target.type === 'attribute') {
-    const name = target.field('attribute')?.text;
+    const name = target.attribute?.text;
     if (name === undefined || !isOfSelf(target)) return [];
     const value = initialValue(module, target, name);
     return value?.type === 'call' ? [value] : [];
@@ -70,18 +71,18 @@ function makersOf(module: PyModule, expression: PyNode): readonly PyNode[] {
 /** `for i, block in enumerate(self.blocks)` goes over `self.blocks`; the counter is never called. */
 function iterated(iterable: PyNode): PyNode {
   const [first] = argumentsOf(iterable);
-  return iterable.field('function')?.text === 'enumerate' && first !== undefined ? first : iterable;
+  return iterable.function?.text === 'enumerate' && first !== undefined ? first : iterable;
 }
 
 /** The constructor calls of the items of `nn.ModuleList([A(), A()])` or `nn.ModuleList([A() for _ in …])`. */
 function itemsMade(module: PyModule, container: PyNode): readonly PyNode[] {
   const [made, ...others] = makersOf(module, container);
-  const path = made?.field('function') && qualifiedName(module, made.field('function') ?? made);
+  const path = made?.function && qualifiedName(module, made.function ?? made);
   if (made === undefined || others.length > 0 || path === undefined || !LAYER_CONTAINERS.has(path)) return [];
-  const bare = made.field('arguments');
+  const bare = made.arguments;
   const items = bare?.type === 'generator_expression' ? bare : argumentsOf(made)[0];
   if (items?.type === 'list_comprehension' || items?.type === 'generator_expression') {
-    const body = items.field('body');
+    const body = items.body;
     return body?.type === 'call' ? [body] : [];
   }
   const given = items?.type === 'list' || items?.type === 'tuple' ? items.named : argumentsOf(made);
@@ -89,7 +90,7 @@ function itemsMade(module: PyModule, container: PyNode): readonly PyNode[] {
 }
 
 function isSteadyInstance(module: PyModule, made: PyNode, depth: number): boolean {
-  const callee = made.field('function');
+  const callee = made.function;
   if (callee === undefined) return false;
   const path = qualifiedName(module, callee);
   if (path === MULTIHEAD_ATTENTION)
@@ -106,7 +107,7 @@ function isSteadyInstance(module: PyModule, made: PyNode, depth: number): boolea
   // Properties and hooks run too, so every method has to be known; building the parts draws, but only once.
   return classes
     .flatMap(methodsOf)
-    .filter((method) => method.field('name')?.text !== '__init__')
+    .filter((method) => method.name?.text !== '__init__')
     .every((method) => isSteadyBody(module, method, depth + 1));
 }
 
@@ -129,17 +130,17 @@ function isSteadyBody(module: PyModule, functionNode: PyNode, depth: number): bo
 
 /** `self.name` of the class around. */
 function isOfSelf(attribute: PyNode): boolean {
-  return attribute.field('object')?.text === classAround(attribute)?.self;
+  return attribute.object?.text === classAround(attribute)?.self;
 }
 
 function isUnsteadyProperty(module: PyModule, attribute: PyNode, depth: number): boolean {
-  if (attribute.parent?.type === 'call' && attribute.parent.field('function') === attribute) return false;
+  if (isCallee(attribute)) return false;
   const read = isOfSelf(attribute) ? definitionBehind(module, attribute) : undefined;
   return read !== undefined && (depth > MAX_DEPTH || !isSteadyBody(module, read, depth + 1));
 }
 
 function isSteadyCall(module: PyModule, call: PyNode, inside: PyNode, depth: number): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined) return false;
   const path = qualifiedName(module, callee);
   if (path !== undefined) {

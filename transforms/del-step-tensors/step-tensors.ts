@@ -45,7 +45,7 @@ function rootOf(value: PyNode): PyNode | undefined {
   let node = unparenthesized(value);
   while (node.type === 'attribute' || node.type === 'subscript') {
     const inner = node.field(node.type === 'attribute' ? 'object' : 'value');
-    if (inner === undefined || isPlainAttribute(node.field('attribute')?.text ?? '')) return undefined;
+    if (inner === undefined || isPlainAttribute(node.attribute?.text ?? '')) return undefined;
     node = inner;
   }
   return node.type === 'identifier' && node !== unparenthesized(value) ? node : undefined;
@@ -66,7 +66,7 @@ function bindingsIn(module: PyModule, body: PyNode): readonly PyNode[] {
 function isForward(module: PyModule, value: PyNode): boolean {
   const call = unparenthesized(value);
   if (call.type !== 'call') return false;
-  const network = methodName(call) === 'forward' ? receiverOf(call) : call.field('function');
+  const network = methodName(call) === 'forward' ? receiverOf(call) : call.function;
   if (network === undefined || !/^(?:identifier|attribute)$/.test(network.type)) return false;
   return passesForModel(module, network) !== 'no';
 }

@@ -18,7 +18,6 @@ import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { placesOf, wholeWord } from '../../src/text/words.js';
 import { gradlessAmong } from '../../src/torch/grad/gradless-lines.js';
-import { isFreshContainer } from '../../src/torch/grad/record-fate.js';
 import {
   callsStep,
   isHandedBack,
@@ -26,6 +25,7 @@ import {
   linesNaming,
   recordingStretches,
 } from '../../src/torch/record/running-total.js';
+import { isFreshContainer } from '../../src/values/uses/record-fate.js';
 
 /** A variable that starts as an empty list and is appended to from one round of a loop to the next. */
 export interface KeptList {
@@ -221,7 +221,7 @@ function findLists(module: PyModule): readonly KeptList[] {
 
 function listIn(module: PyModule, scope: Scope, name: string): KeptList | undefined {
   if (scope.kind !== 'function' && scope.kind !== 'module') return undefined;
-  if (SHORT_LIVED.test(scope.node.field('name')?.text ?? '')) return undefined;
+  if (SHORT_LIVED.test(scope.node.name?.text ?? '')) return undefined;
   const places = module.occurrences(scope, name);
   const made: PyNode[] = [];
   for (const place of places) {
@@ -248,7 +248,7 @@ function appendTo(target: PyNode): PyNode | undefined {
   const callee = target.parent;
   const call = callee?.parent;
   const appends =
-    callee?.field('attribute')?.text === 'append' &&
+    callee?.attribute?.text === 'append' &&
     call?.type === 'call' &&
     receiverOf(call) === target &&
     call.parent?.type === 'expression_statement';

@@ -15,8 +15,8 @@ import {
 import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
-import { isFreshContainer } from '../../src/torch/grad/record-fate.js';
 import { moduleKind } from '../../src/torch/module/modules.js';
+import { isFreshContainer } from '../../src/values/uses/record-fate.js';
 import { isMeter, keepsWhatItGets } from './meter.js';
 import { startsAsNumber } from './total-start.js';
 
@@ -63,16 +63,15 @@ function findLogged(module: PyModule): readonly LoggedTensor[] {
 }
 
 function nodesOf(round: PyNode): readonly PyNode[] {
-  const own =
-    round.type === 'function_definition' ? [...ownNodes(round)] : [...(round.field('body')?.walk() ?? [])];
+  const own = round.type === 'function_definition' ? [...ownNodes(round)] : [...(round.body?.walk() ?? [])];
   const loop = round.type === 'function_definition' ? undefined : round;
   return own.filter((node) => enclosingLoops(node)[0] === loop);
 }
 
 /** A `training_step` whose loss Lightning differentiates. */
 function isLightningStep(module: PyModule, node: PyNode | undefined): node is PyNode {
-  if (node?.type !== 'function_definition' || node.field('name')?.text !== 'training_step') return false;
-  const classNode = classAround(node.field('name') ?? node)?.classNode ?? node.closest('class_definition');
+  if (node?.type !== 'function_definition' || node.name?.text !== 'training_step') return false;
+  const classNode = classAround(node.name ?? node)?.classNode ?? node.closest('class_definition');
   return (
     classNode !== undefined &&
     moduleKind(module, classNode).isLightning &&
@@ -82,8 +81,8 @@ function isLightningStep(module: PyModule, node: PyNode | undefined): node is Py
 
 /** `logs["loss"] = value` */
 function setItem(module: PyModule, assignment: PyNode, round: PyNode): readonly LoggedTensor[] {
-  const store = assignment.field('left');
-  const value = assignment.field('right');
+  const store = assignment.left;
+  const value = assignment.right;
   if (store?.type !== 'subscript' || value === undefined || statementOf(assignment).named[0] !== assignment)
     return [];
   const root = rootOf(store);
@@ -95,12 +94,12 @@ function setItem(module: PyModule, assignment: PyNode, round: PyNode): readonly 
 
 /** `totals["loss"] += value`, `self.total += value` */
 function added(module: PyModule, assignment: PyNode, round: PyNode): readonly LoggedTensor[] {
-  const store = assignment.field('left');
-  const value = assignment.field('right');
+  const store = assignment.left;
+  const value = assignment.right;
   const root = store && rootOf(store);
   if (store === undefined || value === undefined || root === undefined || store.type === 'identifier')
     return [];
-  if (assignment.field('operator')?.text !== '+=' || !outlives(module, root, round)) return [];
+  if (assignment.operator?.text !== '+=' || !outlives(module, root, round)) return [];
   // Added to a tensor of somebody else, it would change that one in place.
   return startsAsNumber(module, store, root) ? [{ values: [value], store, root, kind: 'added' }] : [];
 }
@@ -130,23 +129,20 @@ function partsOf(value: PyNode): readonly PyNode[] {
   const node = unparenthesized(value);
   if (node.type === 'tuple' || node.type === 'list') return node.named;
   if (node.type !== 'dictionary') return [value];
-  return node.named.flatMap((pair) => pair.field('value') ?? []);
+  return node.named.flatMap((pair) => pair.value ?? []);
 }
 
 /** `history` of `history["loss"][0]`, `self.history` of `self.history["loss"]`. */
 function rootOf(store: PyNode): PyNode | undefined {
   let node = store;
-  while (node.type === 'subscript') node = node.field('value') ?? node.children[0] ?? node;
+  while (node.type === 'subscript') node = node.value ?? node.children[0] ?? node;
   return node.type === 'identifier' || node.type === 'attribute' ? node : undefined;
 }
 
 /** It is not made anew in each round. */
 function outlives(module: PyModule, root: PyNode, round: PyNode): boolean {
   if (root.type === 'attribute')
-    return (
-      root.field('object')?.type === 'identifier' &&
-      !nodesOf(round).some((node) => resets(module, node, root))
-    );
+    return root.object?.type === 'identifier' && !nodesOf(round).some((node) => resets(module, node, root));
   const scope = module.resolve(root);
   if (scope === undefined || round.type === 'function_definition') return false;
   const made = module.writes(scope, root.text);
@@ -165,7 +161,7 @@ export function isReturnedLoss(module: PyModule, value: PyNode): boolean {
     returned.every(({ named: [given] }) => {
       const entry =
         given?.type === 'dictionary'
-          ? given.named.find((pair) => /^["']loss["']$/.test(pair.field('key')?.text ?? ''))?.field('value')
+          ? given.named.find((pair) => /^["']loss["']$/.test(pair.key?.text ?? ''))?.value
           : given;
       return entry?.type === 'identifier' && entry.text === node.text && sourcesOf(module, entry) === sources;
     })
@@ -179,7 +175,7 @@ function sourcesOf(module: PyModule, read: PyNode): string {
 
 /** `self.losses = []`, `self.losses.clear()`, or a method of the class that does so. */
 function resets(module: PyModule, node: PyNode, root: PyNode, depth = 0): boolean {
-  if (node.type === 'assignment') return node.field('left')?.text === root.text;
+  if (node.type === 'assignment') return node.left?.text === root.text;
   if (node.type !== 'call') return false;
   const receiver = receiverOf(node)?.text;
   if (receiver === root.text) return methodName(node) === 'clear';

@@ -14,8 +14,9 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
-import { type Fate, fatesOf } from '../../src/torch/grad/record-fate.js';
+import { usesOf } from '../../src/values/index.js';
+import type { Fate } from '../../src/values/uses/record-fate.js';
+import { recordsNoGraph } from '../../src/values/value/gradient.js';
 
 const METER = /meter|avg|average|tracker|smooth|running/i;
 const METER_CLASS = /^(?:\w+\.)*\w*(?:Meter|Average|Tracker|SmoothedValue)\w*\(/;
@@ -47,7 +48,7 @@ export function keepsWhatItGets(module: PyModule, store: PyNode): Answer {
 function isNumberTaken(definition: Definition): boolean {
   const value = definition.kind === 'value' ? unparenthesized(definition.value) : undefined;
   if (value?.type !== 'call') return false;
-  const callee = value.field('function');
+  const callee = value.function;
   const isBuiltin = callee?.type === 'identifier' && builtin(callee.text)?.graph === 'cut';
   return isBuiltin || cutsGraph(methodName(value) ?? '');
 }
@@ -55,7 +56,7 @@ function isNumberTaken(definition: Definition): boolean {
 /** What becomes of a tensor that is given to a meter, wherever the project reads it again; undefined where that is not seen. */
 export function fatesInMeter(module: PyModule, store: PyNode): readonly Fate[] | undefined {
   const given = updatedBy(module, store);
-  return given && fatesOf(given.module, given.node);
+  return given && usesOf(given.module, given.node, 'variable');
 }
 
 /** The `update` gives the tensor to other code, which may ask it for its graph. */
@@ -63,7 +64,7 @@ export function handsOn(module: PyModule, store: PyNode): boolean {
   const given = updatedBy(module, store);
   const update = given?.node.closest('function_definition');
   if (given === undefined || update === undefined) return false;
-  return fatesOf(given.module, given.node).some(
+  return usesOf(given.module, given.node, 'variable').some(
     ({ kind, node }) => kind === 'escapes' && node.type !== 'attribute' && update.contains(node),
   );
 }
@@ -75,16 +76,15 @@ function updatedBy(module: PyModule, store: PyNode): Elsewhere | undefined {
     return undefined;
   const update = methodNamed(made.module, made.node, 'update');
   if (update === undefined || decoratorsOf(update).length > 0) return undefined;
-  const [, parameter] = update.field('parameters')?.named ?? [];
-  const name =
-    parameter?.type === 'typed_parameter' ? parameter.named[0] : (parameter?.field('name') ?? parameter);
+  const [, parameter] = update.parameters?.named ?? [];
+  const name = parameter?.type === 'typed_parameter' ? parameter.named[0] : (parameter?.name ?? parameter);
   return name?.type === 'identifier' ? { module: made.module, node: name } : undefined;
 }
 
 /** What gives a variable, an attribute or an entry of a dictionary its meter. */
 function makersOf(module: PyModule, store: PyNode): readonly PyNode[] {
   if (store.type === 'attribute') return attributeValues(module, store) ?? [];
-  const root = store.type === 'subscript' ? store.field('value') : undefined;
+  const root = store.type === 'subscript' ? store.value : undefined;
   if (root === undefined) return [store];
   const scope = root.type === 'identifier' ? module.resolve(root) : undefined;
   const made = scope === undefined ? [] : module.writes(scope, root.text).map(definitionOf);
@@ -95,8 +95,8 @@ function makersOf(module: PyModule, store: PyNode): readonly PyNode[] {
 /** `Meter()` of `{"loss": Meter()}`, `Meter` of `defaultdict(Meter)`. */
 function entryOf(dictionary: PyNode, key: PyNode): PyNode | undefined {
   if (dictionary.type === 'dictionary')
-    return dictionary.named.find((pair) => pair.field('key')?.text === key.text)?.field('value');
-  const isDefault = /^(?:collections\.)?defaultdict$/.test(dictionary.field('function')?.text ?? '');
+    return dictionary.named.find((pair) => pair.key?.text === key.text)?.value;
+  const isDefault = /^(?:collections\.)?defaultdict$/.test(dictionary.function?.text ?? '');
   return isDefault ? argumentsOf(dictionary)[0] : undefined;
 }
 
@@ -114,14 +114,14 @@ function isHeld(module: PyModule, read: PyNode): Answer {
     switch (parent.type) {
       case 'attribute': {
         const call = parent.parent;
-        const isCalled = call?.type === 'call' && call.field('function') === parent;
-        if (cutsGraph(parent.field('attribute')?.text ?? '')) return 'no';
+        const isCalled = call?.type === 'call' && call.function === parent;
+        if (cutsGraph(parent.attribute?.text ?? '')) return 'no';
         node = isCalled ? call : parent;
         continue;
       }
       case 'argument_list': {
         const call = parent.parent;
-        const callee = call?.field('function');
+        const callee = call?.function;
         const known = callee?.type === 'identifier' && module.resolve(callee) === undefined;
         if (known && builtin(callee.text)?.graph === 'cut') return 'no';
         const isKept = call !== undefined && /^append(?:left)?$/.test(methodName(call) ?? '');
@@ -133,7 +133,7 @@ function isHeld(module: PyModule, read: PyNode): Answer {
         break;
       case 'assignment':
       case 'augmented_assignment':
-        return parent.field('left')?.type === 'attribute' ? 'yes' : 'unknown';
+        return parent.left?.type === 'attribute' ? 'yes' : 'unknown';
       case 'comparison_operator':
       case 'if_statement':
       case 'assert_statement':

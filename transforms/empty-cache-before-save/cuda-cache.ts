@@ -44,8 +44,8 @@ function* calledIn(statement: PyNode): Generator<PyNode> {
 }
 
 function calledName(call: PyNode): string {
-  const callee = call.field('function');
-  return (callee?.type === 'attribute' ? callee.field('attribute') : callee)?.text ?? '';
+  const callee = call.function;
+  return (callee?.type === 'attribute' ? callee.attribute : callee)?.text ?? '';
 }
 
 /** Whether the statement empties the cache, by itself or by a function of the file. */

@@ -2,17 +2,17 @@ import type { Answer } from '../../src/semantic/answer.js';
 import { importsPackage, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
-import { argumentsOf, keywordArgument, methodName, receiverOf } from '../../src/semantic/statements.js';
+import {
+  argumentsOf,
+  keywordArgument,
+  keywordValue,
+  methodName,
+  receiverOf,
+} from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { SAVE } from '../../src/torch/catalog.js';
-import {
-  definitionsOf,
-  holdsWeights,
-  isModel,
-  isTrainer,
-  itemsOf,
-  nameSaysModel,
-} from '../../src/torch/module/model-value.js';
+import { definitionsOf, isModel, isTrainer, nameSaysModel } from '../../src/torch/module/model-value.js';
+import { holdsWeights, itemsOf } from './weights.js';
 
 /** A statement that writes a model's weights. */
 export interface ModelSave {
@@ -40,11 +40,11 @@ function findSave(module: PyModule, statement: PyNode): ModelSave | undefined {
 }
 
 function savedBy(module: PyModule, call: PyNode): Omit<ModelSave, 'statement'> | undefined {
-  const callee = call.field('function');
+  const callee = call.function;
   // Any name for it ends in "save": the text is cheaper to ask than the scopes.
   if (callee?.text.endsWith('save') && qualifiedName(module, callee) === SAVE) {
     const [first] = argumentsOf(call);
-    const saved = first?.type === 'keyword_argument' ? keywordArgument(call, 'obj')?.field('value') : first;
+    const saved = first?.type === 'keyword_argument' ? keywordValue(call, 'obj') : first;
     return saved && { saved, wanted: 'the weights of a torch model', isModel: holdsWeights(module, saved) };
   }
   const receiver = receiverOf(call);
@@ -65,7 +65,7 @@ function savedBy(module: PyModule, call: PyNode): Omit<ModelSave, 'statement'> |
 /** A trainer's `train()`, alone or with its result kept. */
 export function trainerRun(module: PyModule, statement: PyNode): Answer {
   let call = statement.type === 'expression_statement' ? statement.named[0] : undefined;
-  if (call?.type === 'assignment') call = call.field('right');
+  if (call?.type === 'assignment') call = call.right;
   if (call?.type !== 'call' || methodName(call) !== 'train') return 'no';
   const receiver = receiverOf(call);
   return receiver === undefined ? 'no' : isTrainer(module, receiver);

@@ -39,20 +39,18 @@ export function wrappedModels(module: PyModule): readonly WrappedModel[] {
 
 function wrappedBy(module: PyModule, statement: PyNode): WrappedModel | undefined {
   const assignment = statement.named[0];
-  const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
-  const value = assignment?.field('right');
+  const target = assignment?.type === 'assignment' ? assignment.left : undefined;
+  const value = assignment?.right;
   const init = enclosingFunction(statement);
   const owner = init && enclosingClass(init);
   if (target?.type !== 'attribute' || value === undefined || owner === undefined) return undefined;
-  if (init?.field('name')?.text !== '__init__' || !ownsItsLines(module, statement)) return undefined;
+  if (init?.name?.text !== '__init__' || !ownsItsLines(module, statement)) return undefined;
   if (!/^self\.\w+$/.test(target.text) || moduleKind(module, owner).isModule !== 'yes') return undefined;
   const forward = methodNamed(module, owner, 'forward');
   const run = forward === undefined ? '' : module.codeOf(forward);
   const isRun = run.includes(`${target.text}(`) && !/no_grad|inference_mode/.test(run);
   const isFrozen = /requires_grad|\.eval\(\)/.test(module.codeOf(owner));
-  return isRun && !isFrozen
-    ? { statement, target, value, className: owner.field('name')?.text ?? '' }
-    : undefined;
+  return isRun && !isFrozen ? { statement, target, value, className: owner.name?.text ?? '' } : undefined;
 }
 
 function differentiates(alone: PyModule): boolean {

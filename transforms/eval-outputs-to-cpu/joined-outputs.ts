@@ -1,6 +1,6 @@
 import { isExact, isPlain, ofTensor, row } from '../../src/library/library.js';
 import { definitionOf, reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
-import { qualifiedName } from '../../src/semantic/imports.js';
+import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
 import type { Scope } from '../../src/semantic/scope.js';
@@ -14,7 +14,7 @@ import {
 import { behindBracket } from '../../src/syntax/code-text.js';
 import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isFreshContainer } from '../../src/torch/grad/record-fate.js';
+import { isFreshContainer } from '../../src/values/uses/record-fate.js';
 
 /** A list of tensors that is filled in a loop, joined after it and then only looked at on the CPU. */
 export interface JoinedOutputs {
@@ -91,15 +91,14 @@ function findOutputs(module: PyModule): readonly JoinedOutputs[] {
 }
 
 function isJoin(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   return path !== undefined && row(path)?.joins === true;
 }
 
 /** Along the first dimension, where the batches are. */
 function joinsBatches(call: PyNode): boolean {
   const [, second] = argumentsOf(call);
-  const dimension = second?.type === 'keyword_argument' ? second.field('value') : second;
+  const dimension = second?.type === 'keyword_argument' ? second.value : second;
   return dimension === undefined || dimension.text === '0';
 }
 
@@ -121,7 +120,7 @@ function outputsIn(module: PyModule, scope: Scope, name: string): JoinedOutputs 
       // What was joined is followed from where that is done.
       if (held === 'joined') continue;
       if (held === 'either' || call?.type !== 'call') return undefined;
-      if (call.field('function')?.text === 'len') continue;
+      if (call.function?.text === 'len') continue;
       if (!isJoin(module, call) || argumentsOf(call)[0] !== place || !joinsBatches(call)) return undefined;
       if (!endsOnCpu(module, call, 0)) return undefined;
       joined = true;
@@ -170,19 +169,19 @@ function endsOnCpu(module: PyModule, start: PyNode, depth: number): boolean {
   let node = start;
   for (let parent = node.parent; parent !== undefined; parent = node.parent) {
     if (parent.type === 'parenthesized_expression') node = parent;
-    else if (parent.type === 'subscript' && parent.field('value') === node) node = parent;
+    else if (parent.type === 'subscript' && parent.value === node) node = parent;
     else if (parent.type === 'attribute') {
-      const name = parent.field('attribute')?.text ?? '';
+      const name = parent.attribute?.text ?? '';
       const known = ofTensor(name);
       if (isPlain(known) && !known?.tellsDevice) return true;
       const call = parent.parent;
-      if (call?.type !== 'call' || call.field('function') !== parent) return false;
+      if (call?.type !== 'call' || call.function !== parent) return false;
       if (name === 'cpu' || name === 'numpy') return true;
       if (name === 'to' && /^["']cpu["']$/.test(argumentsOf(call)[0]?.text ?? '')) return true;
       if (!isExact(name) && name !== 'argmax' && name !== 'detach') return false;
       node = call;
-    } else if (parent.type === 'assignment' && parent.field('right') === node) {
-      return depth < 3 && readsEndOnCpu(module, parent.field('left'), depth + 1);
+    } else if (parent.type === 'assignment' && parent.right === node) {
+      return depth < 3 && readsEndOnCpu(module, parent.left, depth + 1);
     } else return false;
   }
   return false;

@@ -1,9 +1,9 @@
 import { lineageOf } from '../../src/semantic/elsewhere.js';
+import { placeOf } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { repetitionOf } from '../../src/semantic/repetition.js';
 import { decoratorsOf, enclosingClass, enclosingFunction } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { placeOf } from '../../src/torch/gate.js';
 
 /** Where programs keep a copy of their code with the results of one run. */
 const SNAPSHOT =
@@ -19,7 +19,7 @@ export function isMainCode(node: PyNode): boolean {
   return [...node.ancestors()].some(
     (ancestor) =>
       ancestor.type === 'if_statement' &&
-      /^__name__\s*==\s*["']__main__["']$/.test(ancestor.field('condition')?.text ?? ''),
+      /^__name__\s*==\s*["']__main__["']$/.test(ancestor.condition?.text ?? ''),
   );
 }
 
@@ -27,7 +27,7 @@ export function isMainCode(node: PyNode): boolean {
 export function runsOnce(module: PyModule, node: PyNode): boolean {
   const { kind } = repetitionOf(module, node);
   if (kind === 'once') return true;
-  const around = enclosingFunction(node)?.field('name')?.text ?? '';
+  const around = enclosingFunction(node)?.name?.text ?? '';
   return kind === 'unseen' && /^__(?:init|post_init|new)__$/.test(around);
 }
 
@@ -36,7 +36,7 @@ export function tryAround(node: PyNode): PyNode | undefined {
   return [...node.ancestors()].find(
     (ancestor) =>
       ancestor.type === 'try_statement' &&
-      ancestor.field('body')?.contains(node) === true &&
+      ancestor.body?.contains(node) === true &&
       ancestor.named.some(({ type }) => type.startsWith('except')),
   );
 }
@@ -48,7 +48,7 @@ const LOOKS =
 
 /** The property behind `self.device` that does more than look, with its place. */
 export function busyProperty(module: PyModule, device: PyNode): string | undefined {
-  const name = device.type === 'attribute' ? device.field('attribute')?.text : undefined;
+  const name = device.type === 'attribute' ? device.attribute?.text : undefined;
   if (name === undefined) return undefined;
   const own = propertiesOf(module, name).filter(isBusy);
   if (own[0] !== undefined) return `the property \`${name}\` of this file`;
@@ -65,16 +65,14 @@ export function busyProperty(module: PyModule, device: PyNode): string | undefin
 function propertiesOf(module: PyModule, name: string): readonly PyNode[] {
   return module.words(name).flatMap((node) => {
     const made =
-      node.parent?.type === 'function_definition' && node.parent.field('name') === node
-        ? node.parent
-        : undefined;
+      node.parent?.type === 'function_definition' && node.parent.name === node ? node.parent : undefined;
     return made !== undefined && decoratorsOf(made).some(({ text }) => PROPERTY.test(text)) ? [made] : [];
   });
 }
 
 /** It assigns, deletes or calls something else than what only looks. */
 function isBusy(property: PyNode): boolean {
-  const body = property.field('body');
+  const body = property.body;
   if (body === undefined) return false;
   return [...body.walk()].some((node) => {
     if (
@@ -82,9 +80,9 @@ function isBusy(property: PyNode): boolean {
         node.type,
       )
     )
-      return node.type !== 'assignment' || node.field('left')?.type !== 'identifier';
+      return node.type !== 'assignment' || node.left?.type !== 'identifier';
     if (node.type !== 'call') return false;
-    const callee = node.field('function')?.text ?? '';
+    const callee = node.function?.text ?? '';
     return `${callee}(`.replace(LOOKS, '').endsWith('(');
   });
 }

@@ -1,28 +1,28 @@
+import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { calledDefinition, classBehind, methodNamed } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
+import { valuesGiven } from '../../src/semantic/function-uses.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsByParameter } from '../../src/semantic/parameters.js';
 import { starredDefinition } from '../../src/semantic/star-imports.js';
 import { enclosingFunction, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { gradModeOf } from '../../src/torch/grad/gradient.js';
-import { valuesGiven } from '../../src/torch/grad/origins.js';
-import { attributeUses } from '../../src/torch/module/modules.js';
+import { gradModeOf } from '../../src/values/value/gradient.js';
 
 /** The function or the class of the project that a call runs. */
 export function definitionCalled(module: PyModule, call: PyNode): Elsewhere | undefined {
   const own = calledDefinition(module, call);
   if (own !== undefined) return { module, node: own };
-  const callee = call.field('function');
+  const callee = call.function;
   const path = callee && qualifiedName(module, callee);
   if (path !== undefined) return definedElsewhere(module, path);
   if (callee?.type === 'identifier' && module.resolve(callee) === undefined)
     return starredDefinition(module, callee.text);
-  const object = callee?.type === 'attribute' ? callee.field('object') : undefined;
+  const object = callee?.type === 'attribute' ? callee.object : undefined;
   const made = object && classOf(module, object);
-  const method = made && methodNamed(made.module, made.node, callee?.field('attribute')?.text ?? '');
+  const method = made && methodNamed(made.module, made.node, callee?.attribute?.text ?? '');
   return made === undefined || method === undefined ? undefined : { module: made.module, node: method };
 }
 
@@ -43,14 +43,12 @@ export function classOf(module: PyModule, object: PyNode | undefined, hops = 0):
 /** What a variable, a parameter or an attribute of the file's own objects is given; none where that does not show. */
 function originsOf(module: PyModule, node: PyNode): readonly Elsewhere[] {
   if (node.type === 'attribute') {
-    const owner = classBehind(module, node.field('object') ?? node);
+    const owner = classBehind(module, node.object ?? node);
     const writes =
       owner === undefined
         ? []
-        : attributeUses(module, owner, node.field('attribute')?.text ?? '').filter(
-            ({ kind }) => kind !== 'read',
-          );
-    return writes.map(({ node: write }) => ({ module, node: write.parent?.field('right') ?? write }));
+        : attributeUses(module, owner, node.attribute?.text ?? '').filter(({ kind }) => kind !== 'read');
+    return writes.map(({ node: write }) => ({ module, node: write.parent?.right ?? write }));
   }
   const scope = node.type === 'identifier' ? module.resolve(node) : undefined;
   const [only, ...others] = scope === undefined ? [] : module.writes(scope, node.text);

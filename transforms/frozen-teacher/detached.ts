@@ -34,16 +34,16 @@ export function isCutWhereRead(module: PyModule, read: PyNode): boolean {
   for (let at = read; at.parent !== undefined; ) {
     const { parent } = at;
     if (parent.type === 'comparison_operator' || parent.type === 'interpolation') return true;
-    if (parent.type === 'attribute' && parent.field('object') === at) {
-      const name = parent.field('attribute')?.text ?? '';
+    if (parent.type === 'attribute' && parent.object === at) {
+      const name = parent.attribute?.text ?? '';
       if (ofTensor(name) === undefined || ofTensor(name)?.asksGraph || isRedefined(module, name))
         return false;
       if (cutsGraph(name)) return true;
       const call = parent.parent;
-      at = call?.type === 'call' && call.field('function') === parent ? call : parent;
+      at = call?.type === 'call' && call.function === parent ? call : parent;
     } else if (
       /^(?:binary_operator|unary_operator|parenthesized_expression)$/.test(parent.type) ||
-      (parent.type === 'subscript' && parent.field('value') === at)
+      (parent.type === 'subscript' && parent.value === at)
     )
       at = parent;
     else return isShown(module, at);
@@ -53,7 +53,7 @@ export function isCutWhereRead(module: PyModule, read: PyNode): boolean {
 
 /** `print(y)`, `float(y)`. */
 function isShown(module: PyModule, value: PyNode): boolean {
-  const callee = value.parent?.type === 'argument_list' ? value.parent.parent?.field('function') : undefined;
+  const callee = value.parent?.type === 'argument_list' ? value.parent.parent?.function : undefined;
   if (callee?.type !== 'identifier' || module.resolve(callee) !== undefined) return false;
   return callee.text === 'print' || /^(?:number|plain)$/.test(builtin(callee.text)?.gives ?? '');
 }

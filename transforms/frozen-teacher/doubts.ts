@@ -1,11 +1,12 @@
 import { definitionOf } from '../../src/semantic/flow.js';
+import { shown } from '../../src/semantic/gate.js';
 import { readerOfVariables } from '../../src/semantic/liveness.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { mayBeReadElsewhere } from '../../src/semantic/project-names.js';
 import { ask } from '../../src/semantic/question.js';
 import { contextManagers, enclosingFunction, enclosingWiths } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { ONLY_READ, shown } from '../../src/torch/gate.js';
+import { IS_TORCH } from '../../src/torch/framework.js';
 import {
   anotherNetwork,
   type GradDoubt,
@@ -14,14 +15,14 @@ import {
   stateOnlyRead,
   unknown,
 } from '../../src/torch/grad/doubts.js';
-import { classAskingForModeAround } from '../../src/torch/grad/elsewhere.js';
 import { hasInferenceFastPath } from '../../src/torch/grad/fast-path.js';
-import { hookElsewhere } from '../../src/torch/grad/forward.js';
 import { stateOfForward } from '../../src/torch/grad/kept-state.js';
 import { compilerOf, importsTorch } from '../../src/torch/grad/roles.js';
 import { networksIn } from '../../src/torch/grad/teachers.js';
-import { differentiatingNetwork } from '../../src/torch/grad/unknown-code.js';
-import { IS_TORCH } from '../../src/torch/tensor/framework.js';
+import { ONLY_READ } from '../../src/torch/questions.js';
+import { classAskingForModeAround } from '../../src/values/effects/elsewhere.js';
+import { hookElsewhere } from '../../src/values/effects/forward.js';
+import { differentiatingNetwork } from '../../src/values/effects/unknown-code.js';
 import { isOnlyReadDetached } from './detached.js';
 import { type Fate, fateOf } from './fate.js';
 import { Graphless } from './graphless.js';
@@ -30,12 +31,16 @@ import { differentiatedAlone } from './sinks.js';
 import type { TeacherRun } from './sites.js';
 
 /**
- * All that speaks against computing this statement without gradients, refusals first. Two proofs: nobody reads what it
+ * All that speaks against computing this statement without gradients, or what forbids it. Two proofs: nobody reads what it
  * computes with its graph; or the graph leads to nothing but parameters that nobody trains and whose gradients nobody reads.
  */
 export function doubtsAboutRun(module: PyModule, run: TeacherRun): readonly GradDoubt[] {
-  const found = [...doubtsOf(module, run)];
-  return [...found.filter(({ answer }) => answer === 'no'), ...found.filter(({ answer }) => answer !== 'no')];
+  const found: GradDoubt[] = [];
+  for (const doubt of doubtsOf(module, run)) {
+    if (doubt.answer === 'no') return [doubt];
+    found.push(doubt);
+  }
+  return found;
 }
 
 /** Without gradients, other kernels or another program may run. */
@@ -87,7 +92,9 @@ function* doubtsIfShared(
   const owner = enclosingFunction(statement) ?? module.root;
   const hook = hookElsewhere(module, owner);
   if (hook !== undefined) yield unknown(ask('kept-only-read')`Is what ${hook} keeps ${ONLY_READ}?`);
-  const state = stateOfForward(module);
+  const state = fates
+    .map(({ network }) => stateOfForward(module, network))
+    .find((each) => each !== undefined);
   if (state !== undefined) yield unknown(stateOnlyRead(state));
   const isCast = enclosingWiths(statement)
     .flatMap(contextManagers)
@@ -135,8 +142,8 @@ function* doubtsOfPlace(module: PyModule, statement: PyNode): Generator<GradDoub
 function gradientAsked(module: PyModule, statement: PyNode): PyNode | undefined {
   const owner = enclosingFunction(statement) ?? module.root;
   return module.at('requires_grad').find((node) => {
-    const object = node.parent?.type === 'attribute' ? node.parent.field('object') : undefined;
-    if (object === undefined || node.parent?.field('attribute') !== node || !isAsked(object)) return false;
+    const object = node.parent?.type === 'attribute' ? node.parent.object : undefined;
+    if (object === undefined || node.parent?.attribute !== node || !isAsked(object)) return false;
     if (owner.contains(node)) return object.type !== 'call';
     const scope = object.type === 'identifier' ? module.resolve(object) : undefined;
     return (

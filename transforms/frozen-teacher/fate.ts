@@ -1,7 +1,10 @@
 import { givesModule } from '../../src/library/library.js';
+import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import { boundElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
+import { valuesGiven } from '../../src/semantic/function-uses.js';
+import { placeOf, shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
@@ -19,10 +22,7 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass, isPeftModelMaker } from '../../src/torch/catalog.js';
 import { CONTAINERS, isLibraryModel, WRAPS_MODULE } from '../../src/torch/catalog-modules.js';
-import { placeOf, shown } from '../../src/torch/gate.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
-import { valuesGiven } from '../../src/torch/grad/origins.js';
-import { attributeUses } from '../../src/torch/module/modules.js';
 import { classOf, definitionCalled } from './called.js';
 import { doubtsOfInstances, ownOptimizers } from './instances.js';
 import { ownNetwork, sharedBy } from './sharing.js';
@@ -50,8 +50,8 @@ function holderOf(module: PyModule, network: PyNode): PyNode {
     const scope = module.resolve(network);
     return (scope && module.writes(scope, network.text)[0]) ?? network;
   }
-  const owner = network.type === 'attribute' && classBehind(module, network.field('object') ?? network);
-  const [first] = owner ? attributeUses(module, owner, network.field('attribute')?.text ?? '') : [];
+  const owner = network.type === 'attribute' && classBehind(module, network.object ?? network);
+  const [first] = owner ? attributeUses(module, owner, network.attribute?.text ?? '') : [];
   return first?.node ?? network;
 }
 
@@ -133,14 +133,13 @@ class Follower extends NetworkUses implements Fate {
     if (definition.kind === 'parameter') return this.#given(module, write, hops);
     const path = roleOf(write) === 'import' ? importedPath(write) : undefined;
     const bound = path === undefined ? undefined : boundElsewhere(module, path);
-    if (bound?.node.type === 'assignment')
-      return this.object(bound.module, bound.node.field('left'), hops + 1);
+    if (bound?.node.type === 'assignment') return this.object(bound.module, bound.node.left, hops + 1);
     this.unknown(untrainedAtOrigin(write));
   }
 
   #given(module: PyModule, parameter: PyNode, hops: number): undefined {
     const owner = enclosingFunction(parameter);
-    const name = owner?.field('name')?.text;
+    const name = owner?.name?.text;
     const given = owner && valuesGiven(module, owner, parameter);
     if (owner === undefined || given === undefined || given.length === 0)
       return this.unknown(
@@ -156,8 +155,8 @@ class Follower extends NetworkUses implements Fate {
   }
 
   #attribute(module: PyModule, node: PyNode, hops: number): undefined {
-    const name = node.field('attribute')?.text ?? '';
-    const object = node.field('object');
+    const name = node.attribute?.text ?? '';
+    const object = node.object;
     if (name === 'module') return this.object(module, object, hops + 1);
     const classNode = object && classBehind(module, object);
     // A part of a network is trained where the whole is.
@@ -170,7 +169,7 @@ class Follower extends NetworkUses implements Fate {
     for (const use of uses) {
       if (use.kind === 'read') continue;
       const assignment = use.node.parent;
-      const value = assignment?.field('left') === use.node ? assignment.field('right') : undefined;
+      const value = assignment?.left === use.node ? assignment.right : undefined;
       if (use.kind === 'write' && value !== undefined) this.object(module, value, hops + 1);
       else this.unknown(ask('untrained')`Does what \`${shown(use.node)}\` becomes stay untrained?`);
     }
@@ -179,10 +178,10 @@ class Follower extends NetworkUses implements Fate {
 
   /** What made it: an object of its own, unless it is given a part of another. */
   #call(module: PyModule, call: PyNode, hops: number): undefined {
-    const callee = call.field('function');
+    const callee = call.function;
     const path = callee && qualifiedName(module, callee);
     const receiver = receiverOf(call);
-    const name = callee?.type === 'attribute' ? (callee.field('attribute')?.text ?? '') : '';
+    const name = callee?.type === 'attribute' ? (callee.attribute?.text ?? '') : '';
     const isOfOther =
       path !== undefined && (WRAPS_MODULE.has(path) || SHARES.test(path) || isPeftModelMaker(path));
     if (COMPILED.test(path ?? '')) this.compiler ??= path;
@@ -230,11 +229,11 @@ class Follower extends NetworkUses implements Fate {
 
 /** `models.__dict__[name](…)`, `getattr(models, name)(…)` of `torchvision.models`. */
 function isOfTorchvision(module: PyModule, callee: PyNode): boolean {
-  const dictionary = callee.type === 'subscript' ? callee.field('value') : undefined;
-  const isGot = callee.type === 'call' && callee.field('function')?.text === 'getattr';
+  const dictionary = callee.type === 'subscript' ? callee.value : undefined;
+  const isGot = callee.type === 'call' && callee.function?.text === 'getattr';
   const holder =
-    dictionary?.type === 'attribute' && dictionary.field('attribute')?.text === '__dict__'
-      ? dictionary.field('object')
+    dictionary?.type === 'attribute' && dictionary.attribute?.text === '__dict__'
+      ? dictionary.object
       : isGot
         ? argumentsOf(callee)[0]
         : undefined;

@@ -1,5 +1,5 @@
+import { placeOf } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { placeOf } from '../../src/torch/gate.js';
 
 /** What speaks of parameters, parts or optimizers: who calls a method that does may get them. */
 const SPEAKS =
@@ -17,9 +17,7 @@ function speakingOf(alone: PyModule, name: string): string | undefined {
   const found = alone.words(name).find((node) => {
     const definition = node.parent;
     return (
-      definition?.type === 'function_definition' &&
-      definition.field('name') === node &&
-      SPEAKS.test(definition.text)
+      definition?.type === 'function_definition' && definition.name === node && SPEAKS.test(definition.text)
     );
   });
   return found && `${placeOf(alone, found)} has such a method`;

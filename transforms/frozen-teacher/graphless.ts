@@ -1,8 +1,12 @@
 import { builtin, cutsGraph, ofTensor, row } from '../../src/library/library.js';
+import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import { boundElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
+import { valuesGiven } from '../../src/semantic/function-uses.js';
+import { shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
+import { isOwnMember } from '../../src/semantic/instance.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsByParameter } from '../../src/semantic/parameters.js';
 import { isRedefined } from '../../src/semantic/project-names.js';
@@ -11,7 +15,7 @@ import {
   argumentsOf,
   decoratorsOf,
   enclosingFunction,
-  keywordArgument,
+  keywordValue,
   methodName,
   ownNodes,
   receiverOf,
@@ -19,17 +23,13 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { DATA_LOADER, isModuleClass, NUMPY, TORCH } from '../../src/torch/catalog.js';
-import { shown } from '../../src/torch/gate.js';
 import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
-import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
-import { isOwnMember } from '../../src/torch/grad/instance.js';
-import { valuesGiven } from '../../src/torch/grad/origins.js';
-import { isPlainParameter, valuesPutInto } from '../../src/torch/grad/parts.js';
-import { isPlainAttribute } from '../../src/torch/grad/values.js';
 import { passesForModel } from '../../src/torch/module/model-value.js';
-import { attributeUses } from '../../src/torch/module/modules.js';
-import { isFloating, kindOf } from '../../src/torch/tensor/tensor.js';
 import { passOf } from '../../src/torch/training/training-loop.js';
+import { valueOf } from '../../src/values/index.js';
+import { recordsNoGraph } from '../../src/values/value/gradient.js';
+import { isPlainParameter, valuesPutInto } from '../../src/values/value/parts.js';
+import { isPlainAttribute } from '../../src/values/value/plain.js';
 import { classOf, definitionCalled } from './called.js';
 import { asksForGradient, first, type Given, isAsked, isLoader, isLoss, withoutGradient } from './inputs.js';
 import { isSetting, isSettingPath } from './sharing.js';
@@ -103,18 +103,18 @@ export class Graphless {
       case 'keyword_argument':
       case 'subscript':
       case 'named_expression':
-        return of(node.field('value'));
+        return of(node.value);
       case 'unary_operator':
-        return of(node.field('argument'));
+        return of(node.argument);
       case 'binary_operator':
-        return first([node.field('left'), node.field('right')], of);
+        return first([node.left, node.right], of);
       case 'conditional_expression':
         return first([node.named[0], node.named[2]], of);
       case 'list_comprehension':
       case 'set_comprehension':
       case 'dictionary_comprehension':
       case 'generator_expression':
-        return of(node.field('body'));
+        return of(node.body);
       case 'identifier':
         return this.#name(module, node, given, depth);
       case 'attribute':
@@ -127,7 +127,8 @@ export class Graphless {
   }
 
   #name(module: PyModule, name: PyNode, given: Given, depth: number): GradDoubt | undefined {
-    if (kindOf(module, name) === 'number' || isFloating(module, name) === 'no') return undefined;
+    if (valueOf(module, name).kind === 'number' || valueOf(module, name).isFloating === 'no')
+      return undefined;
     const scope = module.resolve(name);
     const definitions =
       reachingDefinitions(module, name) ??
@@ -175,7 +176,7 @@ export class Graphless {
       return unknown(
         ask(
           'input-without-gradient',
-        )`Does the \`${node.text}\` that \`${owner?.field('name')?.text}\` is given come without a gradient?`,
+        )`Does the \`${node.text}\` that \`${owner?.name?.text}\` is given come without a gradient?`,
       );
     return first(values, (each) => this.#of(each.module, each.node, undefined, depth + 1));
   }
@@ -200,8 +201,8 @@ export class Graphless {
   }
 
   #attribute(module: PyModule, node: PyNode, given: Given, depth: number): GradDoubt | undefined {
-    const name = node.field('attribute')?.text ?? '';
-    const object = node.field('object');
+    const name = node.attribute?.text ?? '';
+    const object = node.object;
     if (isPlainAttribute(name) && !isOwnMember(module, object, name)) return undefined;
     const path = qualifiedName(module, node);
     if (path !== undefined) return this.#ofModule(module, node, path, depth);
@@ -214,7 +215,7 @@ export class Graphless {
     const writes = uses.filter(({ kind }) => kind !== 'read');
     const puts = uses.flatMap(({ node: use }) => valuesPutInto(use));
     const values = writes.map(({ node: write }) =>
-      write.parent?.field('left') === write ? write.parent.field('right') : undefined,
+      write.parent?.left === write ? write.parent.right : undefined,
     );
     if (values.length === 0) return withoutGradient(node);
     return (
@@ -227,21 +228,21 @@ export class Graphless {
   #ofModule(module: PyModule, node: PyNode, path: string, depth: number): GradDoubt | undefined {
     const bound = boundElsewhere(module, path);
     if (bound?.node.type === 'assignment')
-      return this.#of(bound.module, bound.node.field('right'), undefined, depth + 1);
+      return this.#of(bound.module, bound.node.right, undefined, depth + 1);
     return path.startsWith(TORCH) || isSettingPath(path) ? undefined : withoutGradient(node);
   }
 
   #call(module: PyModule, call: PyNode, given: Given, depth: number): GradDoubt | undefined {
-    const callee = call.field('function');
+    const callee = call.function;
     const all = (): GradDoubt | undefined =>
       first(argumentsOf(call), (each) => this.#of(module, each, given, depth + 1));
     if (callee === undefined) return withoutGradient(call);
-    if (kindOf(module, call) === 'number') return undefined;
+    if (valueOf(module, call).kind === 'number') return undefined;
     const path = qualifiedName(module, callee);
     if (path?.startsWith(NUMPY)) return undefined;
     if (path === DATA_LOADER) return undefined;
     if (path?.startsWith(TORCH)) {
-      const asked = keywordArgument(call, 'requires_grad')?.field('value');
+      const asked = keywordValue(call, 'requires_grad');
       if (asked !== undefined && asked.type !== 'false')
         return asked.type === 'true' ? no(`\`${shown(call)}\` needs a gradient`) : withoutGradient(call);
       if (path.endsWith('.Parameter') || (isModuleClass(path) && row(path)?.is !== 'loss'))
@@ -269,26 +270,26 @@ export class Graphless {
     for (
       let at: PyNode | undefined = callee;
       at !== undefined;
-      at = at.type === 'attribute' ? at.field('object') : undefined
+      at = at.type === 'attribute' ? at.object : undefined
     )
       if (this.networks.has(at.text)) return at;
     return undefined;
   }
 
   #method(module: PyModule, call: PyNode, given: Given, depth: number): GradDoubt | undefined {
-    const callee = call.field('function') ?? call;
+    const callee = call.function ?? call;
     const receiver = receiverOf(call);
     const name = methodName(call) ?? '';
     for (
       let at: PyNode | undefined = callee;
       at !== undefined;
-      at = at.type === 'attribute' ? at.field('object') : undefined
+      at = at.type === 'attribute' ? at.object : undefined
     )
       if (this.trained.has(at.text))
         return cutsGraph(name)
           ? undefined
           : no(`the gradient of \`${shown(call)}\`, which is trained, would be lost`);
-    const isOfTensor = receiver !== undefined && kindOf(module, receiver).endsWith('tensor');
+    const isOfTensor = receiver !== undefined && valueOf(module, receiver).kind.endsWith('tensor');
     if (!isOfTensor && (receiver === undefined || ofTensor(name) === undefined || isRedefined(module, name)))
       return this.#unknownCall(module, call, given, depth);
     if (name === 'requires_grad_' && argumentsOf(call)[0]?.type !== 'false')
@@ -301,8 +302,8 @@ export class Graphless {
 
   /** What is called is not known: a network mostly hands on a gradient, and so does what gets a value that needs one. */
   #unknownCall(module: PyModule, call: PyNode, given: Given, depth: number): GradDoubt | undefined {
-    const callee = call.field('function') ?? call;
-    const owner = callee.type === 'attribute' ? callee.field('object') : undefined;
+    const callee = call.function ?? call;
+    const owner = callee.type === 'attribute' ? callee.object : undefined;
     if ([callee, owner].some((each) => each !== undefined && passesForModel(module, each) !== 'no'))
       return {
         answer: 'no',

@@ -1,14 +1,14 @@
 import { builtin, row } from '../../src/library/library.js';
 import { type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
+import { valuesGiven } from '../../src/semantic/function-uses.js';
+import { shown } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { ask } from '../../src/semantic/question.js';
 import { argumentsOf, enclosingFunction, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { DATA_LOADER } from '../../src/torch/catalog.js';
-import { shown } from '../../src/torch/gate.js';
 import { type GradDoubt, unknown } from '../../src/torch/grad/doubts.js';
-import { valuesGiven } from '../../src/torch/grad/origins.js';
 import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
 
 /** The parameters of a function that is being looked into, by what its call gives them. */
@@ -21,7 +21,7 @@ const LOADER: Maker = { gives: (path) => path === DATA_LOADER, isClass: () => 'n
 export function isLoader(module: PyModule, data: PyNode, given: Given, depth: number): boolean {
   const node = unparenthesized(data);
   if (depth > MAX_DEPTH) return false;
-  if (node.type === 'call' && builtin(node.field('function')?.text ?? '') !== undefined)
+  if (node.type === 'call' && builtin(node.function?.text ?? '') !== undefined)
     return (
       argumentsOf(node).length > 0 &&
       argumentsOf(node).every((each) => isLoader(module, each, given, depth + 1))
@@ -52,17 +52,16 @@ export function asksForGradient(module: PyModule, name: PyNode): boolean {
 /** What stands here, or an element of it, is asked for its gradient. */
 export function isAsked(place: PyNode): boolean {
   let at = place;
-  while (at.parent?.type === 'subscript' && at.parent.field('value') === at) at = at.parent;
-  const attribute =
-    at.parent?.type === 'attribute' && at.parent.field('object') === at ? at.parent : undefined;
-  const asked = attribute?.field('attribute')?.text;
+  while (at.parent?.type === 'subscript' && at.parent.value === at) at = at.parent;
+  const attribute = at.parent?.type === 'attribute' && at.parent.object === at ? at.parent : undefined;
+  const asked = attribute?.attribute?.text;
   if (asked !== 'requires_grad' && asked !== 'requires_grad_') return false;
   const user = attribute?.parent;
-  const isSet = user?.type === 'assignment' && user.field('left') === attribute;
-  const isCalled = user?.type === 'call' && user.field('function') === attribute;
+  const isSet = user?.type === 'assignment' && user.left === attribute;
+  const isCalled = user?.type === 'call' && user.function === attribute;
   if (!isSet && !isCalled) return false;
-  const mode = isCalled ? argumentsOf(user)[0] : user?.field('right');
-  return (mode?.field('value') ?? mode)?.type !== 'false';
+  const mode = isCalled ? argumentsOf(user)[0] : user?.right;
+  return (mode?.value ?? mode)?.type !== 'false';
 }
 
 /** `nn.MSELoss()(a, b)`, `criterion(a, b)` with `criterion = nn.MSELoss()`: it has no weights. */

@@ -13,7 +13,7 @@ import { isNoNetwork } from './sharing.js';
 
 /** What every instance of a class of the project has or does, however it was made: reasons why it may be trained or looked at. */
 export function* doubtsOfInstances(made: Elsewhere): Generator<Question> {
-  const name = made.node.field('name')?.text ?? '';
+  const name = made.node.name?.text ?? '';
   for (const { module, node } of classesOf(made)) {
     for (const shared of module.memo(sharedByAll, node))
       yield ask('untrained')`Does \`${shared}\`, which every \`${name}\` has, stay untrained elsewhere?`;
@@ -49,23 +49,22 @@ function findOwnOptimizers(module: PyModule, classNode: PyNode): readonly string
     const walked = walkedFor(module, call);
     if (walked === 'plain' || walked === 'frozen') return [];
     const assignment = statementOf(call).named[0];
-    const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
-    const isOwn = walked === 'trained' && target?.field('object')?.text === receiver?.text;
-    return [(isOwn ? target?.field('attribute')?.text : undefined) ?? '*'];
+    const target = assignment?.type === 'assignment' ? assignment.left : undefined;
+    const isOwn = walked === 'trained' && target?.object?.text === receiver?.text;
+    return [(isOwn ? target?.attribute?.text : undefined) ?? '*'];
   });
 }
 
 /** Objects that all instances of a class use: variables of the class or of a module that may be networks. */
 function sharedByAll(module: PyModule, classNode: PyNode): readonly string[] {
   const found = new Set<string>();
-  for (const statement of classNode.field('body')?.named ?? []) {
+  for (const statement of classNode.body?.named ?? []) {
     const assignment = statement.named[0];
-    const value = assignment?.type === 'assignment' ? assignment.field('right') : undefined;
-    if (value !== undefined && mayBeNetwork(module, value)) found.add(assignment?.field('left')?.text ?? '');
+    const value = assignment?.type === 'assignment' ? assignment.right : undefined;
+    if (value !== undefined && mayBeNetwork(module, value)) found.add(assignment?.left?.text ?? '');
   }
   for (const method of methodsOf(classNode)) {
-    if (/^__(?:new|deepcopy|copy)__$/.test(method.field('name')?.text ?? ''))
-      found.add(method.field('name')?.text ?? '');
+    if (/^__(?:new|deepcopy|copy)__$/.test(method.name?.text ?? '')) found.add(method.name?.text ?? '');
     for (const name of globalNetworks(module, method, 0)) found.add(name);
   }
   return [...found];
@@ -100,8 +99,7 @@ function handsItselfOut(_module: PyModule, classNode: PyNode): boolean {
       if (node.type !== 'identifier' || node.text !== classAround(node)?.self || roleOf(node) !== 'read')
         return false;
       if (node.parent?.type === 'attribute') return false;
-      const callee =
-        node.parent?.type === 'argument_list' ? node.parent.parent?.field('function') : undefined;
+      const callee = node.parent?.type === 'argument_list' ? node.parent.parent?.function : undefined;
       return (
         !/^(?:super|print|len|isinstance|type|id|str|repr)$/.test(callee?.text ?? '') &&
         node.parent?.type !== 'return_statement'

@@ -1,6 +1,9 @@
+import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classBehind, methodsOf } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../src/semantic/flow.js';
+import { valuesGiven } from '../../src/semantic/function-uses.js';
+import { shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
@@ -14,11 +17,8 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass } from '../../src/torch/catalog.js';
-import { shown } from '../../src/torch/gate.js';
-import { valuesGiven } from '../../src/torch/grad/origins.js';
-import { isPlainParameter } from '../../src/torch/grad/parts.js';
-import { attributeUses } from '../../src/torch/module/modules.js';
-import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { valueOf } from '../../src/values/index.js';
+import { isPlainParameter } from '../../src/values/value/parts.js';
 
 export function ownNetwork(maker: string): Question {
   return ask('own-network')`Does ${maker} make a network of its own?`;
@@ -26,12 +26,12 @@ export function ownNetwork(maker: string): Question {
 
 /** What an instance of a class of the project may share with other networks by what it is given. */
 export function* sharedBy(made: Elsewhere, module: PyModule, call: PyNode): Generator<Question> {
-  const name = made.node.field('name')?.text ?? '';
+  const name = made.node.name?.text ?? '';
   if (decoratorsOf(made.node).length > 0) yield ownNetwork(`each \`${name}(…)\``);
-  const init = methodsOf(made.node).find((each) => each.field('name')?.text === '__init__');
+  const init = methodsOf(made.node).find((each) => each.name?.text === '__init__');
   const given = init && argumentsByParameter(module, init, call);
   for (const argument of argumentsOf(call)) {
-    const value = argument.type === 'keyword_argument' ? argument.field('value') : argument;
+    const value = argument.type === 'keyword_argument' ? argument.value : argument;
     if (value === undefined || isNoNetwork(module, value, 0)) continue;
     const parameter = given && [...given].find(([, each]) => each === value)?.[0];
     if (init !== undefined && parameter !== undefined && isNumberIn(made.module, init, parameter)) continue;
@@ -50,7 +50,7 @@ export function isNoNetwork(module: PyModule, expression: PyNode, depth: number)
   const none = (inner: PyNode | undefined): boolean =>
     inner !== undefined && isNoNetwork(module, inner, depth + 1);
   if (depth > MAX_DEPTH) return false;
-  if (kindOf(module, node) === 'number') return true;
+  if (valueOf(module, node).kind === 'number') return true;
   switch (node.type) {
     case 'integer':
     case 'float':
@@ -70,9 +70,9 @@ export function isNoNetwork(module: PyModule, expression: PyNode, depth: number)
     case 'conditional_expression':
       return none(node.named[0]) && none(node.named[2]);
     case 'subscript':
-      return none(node.field('value'));
+      return none(node.value);
     case 'attribute':
-      return none(node.field('object')) || isPlainAttribute(module, node, none);
+      return none(node.object) || isPlainAttribute(module, node, none);
     case 'identifier':
       return isPlainVariable(module, node, none, depth);
     case 'call':
@@ -99,12 +99,12 @@ function isPlainAttribute(
   attribute: PyNode,
   none: (inner: PyNode | undefined) => boolean,
 ): boolean {
-  const owner = classBehind(module, attribute.field('object') ?? attribute);
+  const owner = classBehind(module, attribute.object ?? attribute);
   if (owner === undefined) return false;
-  const writes = attributeUses(module, owner, attribute.field('attribute')?.text ?? '').filter(
+  const writes = attributeUses(module, owner, attribute.attribute?.text ?? '').filter(
     ({ kind }) => kind !== 'read',
   );
-  return writes.length > 0 && writes.every(({ node }) => none(node.parent?.field('right')));
+  return writes.length > 0 && writes.every(({ node }) => none(node.parent?.right));
 }
 
 function isPlainVariable(
@@ -131,7 +131,7 @@ function isPlainVariable(
 
 /** `len(classes)`, `max(a, b)`, a setting. */
 function isPlainCall(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee?.type === 'identifier' && module.resolve(callee) === undefined) return NUMBERS.test(callee.text);
   return isSetting(module, call);
 }
@@ -150,13 +150,13 @@ export function isSetting(module: PyModule, expression: PyNode, depth = 0): bool
   if (depth > MAX_DEPTH) return false;
   const inner = (each: PyNode | undefined): boolean =>
     each !== undefined && isSetting(module, each, depth + 1);
-  if (node.type === 'attribute') return inner(node.field('object')) && !isSetHere(module, node);
-  if (node.type === 'subscript') return inner(node.field('value'));
+  if (node.type === 'attribute') return inner(node.object) && !isSetHere(module, node);
+  if (node.type === 'subscript') return inner(node.value);
   if (node.type === 'call') {
-    const callee = node.field('function');
+    const callee = node.function;
     const path = callee && qualifiedName(module, callee);
     if (path !== undefined) return WITHOUT_TENSORS.test(path) && definedElsewhere(module, path) === undefined;
-    return callee?.type === 'attribute' && inner(callee.field('object'));
+    return callee?.type === 'attribute' && inner(callee.object);
   }
   if (node.type !== 'identifier') return false;
   const scope = module.resolve(node);
@@ -168,12 +168,11 @@ export function isSetting(module: PyModule, expression: PyNode, depth = 0): bool
 
 /** `args.net = Net()`: somebody puts more into it. */
 function isSetHere(module: PyModule, attribute: PyNode): boolean {
-  const name = attribute.field('attribute')?.text ?? '';
+  const name = attribute.attribute?.text ?? '';
   return module.wordsSet(`.${name}`).some(({ text, parent }) => {
     const assignment = parent?.parent;
-    if (text !== name || assignment?.type !== 'assignment' || assignment.field('left') !== parent)
-      return false;
-    return !/^(?:integer|float|string|true|false|none)$/.test(assignment.field('right')?.type ?? '');
+    if (text !== name || assignment?.type !== 'assignment' || assignment.left !== parent) return false;
+    return !/^(?:integer|float|string|true|false|none)$/.test(assignment.right?.type ?? '');
   });
 }
 
@@ -210,8 +209,8 @@ function isNumericUse(module: PyModule, use: PyNode, depth: number): boolean {
     at = at.parent ?? at;
   const holder = at.parent;
   if (/^(?:binary_operator|comparison_operator|not_operator)$/.test(holder?.type ?? '')) return true;
-  if (holder?.type === 'assignment') return depth === 0 && isNumericAttribute(module, holder.field('left'));
-  const callee = holder?.type === 'argument_list' ? holder.parent?.field('function') : undefined;
+  if (holder?.type === 'assignment') return depth === 0 && isNumericAttribute(module, holder.left);
+  const callee = holder?.type === 'argument_list' ? holder.parent?.function : undefined;
   if (callee === undefined) return at !== use && at.type === 'unary_operator';
   if (callee.type === 'identifier' && module.resolve(callee) === undefined) return NUMBERS.test(callee.text);
   const path = qualifiedName(module, callee) ?? '';
@@ -224,9 +223,8 @@ function isNumericUse(module: PyModule, use: PyNode, depth: number): boolean {
 
 /** `self.limit = limit`, and only numbers have such uses: `torch.tanh(x) * self.limit`. */
 function isNumericAttribute(module: PyModule, target: PyNode | undefined): boolean {
-  const owner =
-    target?.type === 'attribute' ? classBehind(module, target.field('object') ?? target) : undefined;
-  const name = target?.field('attribute')?.text;
+  const owner = target?.type === 'attribute' ? classBehind(module, target.object ?? target) : undefined;
+  const name = target?.attribute?.text;
   return (
     owner !== undefined &&
     name !== undefined &&

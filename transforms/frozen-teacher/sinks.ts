@@ -1,6 +1,8 @@
 import { cutsGraph, ofTensor, row } from '../../src/library/library.js';
 import { classAround } from '../../src/semantic/definitions.js';
 import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
+import { functionUses } from '../../src/semantic/function-uses.js';
+import { shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { isRedefined } from '../../src/semantic/project-names.js';
@@ -8,7 +10,8 @@ import { ask } from '../../src/semantic/question.js';
 import {
   argumentsOf,
   enclosingFunction,
-  keywordArgument,
+  isCallee,
+  keywordValue,
   methodName,
   receiverOf,
   statementOf,
@@ -17,14 +20,13 @@ import {
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { within } from '../../src/syntax/within.js';
-import { ONLY_READ, shown } from '../../src/torch/gate.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
 import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
-import { gradUseElsewhere } from '../../src/torch/grad/elsewhere.js';
-import { gradUseReached } from '../../src/torch/grad/grad.js';
-import { recordsNoGraph } from '../../src/torch/grad/gradient.js';
-import { usesOf } from '../../src/torch/grad/mode.js';
 import { traceGraph } from '../../src/torch/module/networks.js';
+import { ONLY_READ } from '../../src/torch/questions.js';
+import { gradUseElsewhere } from '../../src/values/effects/elsewhere.js';
+import { gradUseReached } from '../../src/values/effects/grad.js';
+import { recordsNoGraph } from '../../src/values/value/gradient.js';
 import { definitionCalled } from './called.js';
 import { isCutWhereRead, readsOf } from './detached.js';
 import { fateOf } from './fate.js';
@@ -83,9 +85,9 @@ function aloneAt(
   ).find(({ value }) => value.contains(read));
   const inner = statement.type === 'expression_statement' ? statement.named[0] : undefined;
   const isAssignment = /^(?:augmented_)?assignment$/.test(inner?.type ?? '');
-  const value = isAssignment ? inner?.field('right') : (backward?.value ?? inner ?? statement.named[0]);
+  const value = isAssignment ? inner?.right : (backward?.value ?? inner ?? statement.named[0]);
   // `y[done] = 0.0` writes into it, with or without a graph.
-  if (inner?.field('left')?.type === 'subscript' && inner.field('left')?.contains(read)) return undefined;
+  if (inner?.left?.type === 'subscript' && inner.left?.contains(read)) return undefined;
   if (value === undefined || !value.contains(read)) {
     return /^(?:if|while|assert|delete)_statement$|^elif_clause$/.test(statement.type)
       ? undefined
@@ -100,7 +102,7 @@ function aloneAt(
       ? unknown(ask('more-to-differentiate')`Does \`${shown(value)}\` also depend on what is trained?`)
       : no(`\`${shown(value)}\`, which is differentiated, may hang on nothing else`);
   if (isAssignment) {
-    const reads = readsOfTarget(module, inner?.field('left'));
+    const reads = readsOfTarget(module, inner?.left);
     if (reads !== undefined && follow(reads)) return undefined;
   }
   if (statement.type === 'return_statement') {
@@ -112,15 +114,15 @@ function aloneAt(
 
 /** `torch.autograd.grad(loss, y)`, `y.requires_grad`, `y.retain_grad()`, `y.register_hook(f)`. */
 function asksForGraph(module: PyModule, read: PyNode): boolean {
-  const name = read.parent?.type === 'attribute' ? (read.parent.field('attribute')?.text ?? '') : '';
+  const name = read.parent?.type === 'attribute' ? (read.parent.attribute?.text ?? '') : '';
   if (/^(?:requires_grad_?|grad|grad_fn|is_leaf|retain_grad|register_hook|retains_grad)$/.test(name))
     return true;
   for (const around of read.ancestors()) {
     if (around.type === 'block' || around.type === 'module') return false;
-    const callee = around.type === 'call' ? around.field('function') : undefined;
+    const callee = around.type === 'call' ? around.function : undefined;
     const path = callee && qualifiedName(module, callee);
     if (path !== undefined && row(path)?.differentiates === true) return true;
-    if (around.type === 'keyword_argument' && around.field('name')?.text === 'inputs') return true;
+    if (around.type === 'keyword_argument' && around.name?.text === 'inputs') return true;
   }
   return false;
 }
@@ -128,14 +130,14 @@ function asksForGraph(module: PyModule, read: PyNode): boolean {
 /** A function of the project that uses gradients itself. */
 function differentiatesInside(module: PyModule, call: PyNode): boolean {
   const found = definitionCalled(module, call);
-  if (found === undefined) return gradUseElsewhere(module, call.field('function') ?? call) !== undefined;
+  if (found === undefined) return gradUseElsewhere(module, call.function ?? call) !== undefined;
   return gradUseReached(found.module, found.node) !== undefined;
 }
 
 /** A reentrant checkpoint records nothing where none of its inputs has a graph: a network that gets the value may have one. */
 function reentrant(module: PyModule, value: PyNode, read: PyNode): GradDoubt | undefined {
   const [callee] = callsAround(value, read)
-    .map((call) => call.field('function') ?? call)
+    .map((call) => call.function ?? call)
     .filter((each) => qualifiedName(module, each) === undefined && !isLoss(module, each));
   return callee !== undefined && module.memo(namesCheckpoint, module)
     ? unknown(
@@ -158,8 +160,7 @@ function importsCheckpoint(module: PyModule): boolean {
 /** The calls among whose arguments a read is, the innermost first. */
 function callsAround(value: PyNode, read: PyNode): readonly PyNode[] {
   return [...read.ancestors()].filter(
-    (around) =>
-      value.contains(around) && around.type === 'call' && around.field('arguments')?.contains(read) === true,
+    (around) => value.contains(around) && around.type === 'call' && around.arguments?.contains(read) === true,
   );
 }
 
@@ -174,13 +175,11 @@ function readsOfTarget(module: PyModule, target: PyNode | undefined): readonly P
 
 /** The calls of a function, where all of them are in the file. */
 function readsOfReturned(module: PyModule, functionNode: PyNode | undefined): readonly PyNode[] | undefined {
-  const name = functionNode?.field('name');
+  const name = functionNode?.name;
   if (functionNode === undefined || name === undefined) return undefined;
-  const calls = usesOf(module, functionNode).map((use) => {
-    const callee = use.parent?.field('attribute') === use ? use.parent : use;
-    return callee.parent?.type === 'call' && callee.parent.field('function') === callee
-      ? callee.parent
-      : undefined;
+  const calls = functionUses(module, functionNode).map((use) => {
+    const callee = use.parent?.attribute === use ? use.parent : use;
+    return isCallee(callee) ? callee.parent : undefined;
   });
   if (calls.length === 0 || calls.includes(undefined)) return undefined;
   const { uses, unread } = usesElsewhere(module, name, { may: () => true, byName: true });
@@ -202,11 +201,11 @@ function mixes(
     case 'identifier':
       return isMixed(module, node, inside);
     case 'attribute':
-      return inside(node.field('object'));
+      return inside(node.object);
     case 'subscript':
     case 'keyword_argument':
     case 'pair':
-      return inside(node.field('value'));
+      return inside(node.value);
     case 'conditional_expression':
       return inside(node.named[0]) && inside(node.named[2]);
     case 'comparison_operator':
@@ -216,7 +215,7 @@ function mixes(
       return false;
     case 'call': {
       if (isCut(module, node) || recordsNoGraph(module, node)) return false;
-      const callee = node.field('function');
+      const callee = node.function;
       const path = callee && qualifiedName(module, callee);
       if (path !== undefined && row(path)?.graph === 'cut') return false;
       if (asksForGradient(node)) return true;
@@ -230,7 +229,7 @@ function mixes(
 /** `torch.zeros(3, requires_grad=True)`, `x.requires_grad_()` */
 function asksForGradient(call: PyNode): boolean {
   if (methodName(call) === 'requires_grad_') return argumentsOf(call).length === 0;
-  return keywordArgument(call, 'requires_grad')?.field('value')?.type === 'true';
+  return keywordValue(call, 'requires_grad')?.type === 'true';
 }
 
 const MAX_DEPTH = 16;
@@ -250,7 +249,7 @@ function isMixed(module: PyModule, name: PyNode, inside: (inner: PyNode | undefi
 
 /** `net` of `net(x)`, `net.encode(x)`: an optimizer of torch has its parameters. */
 function isTrained(module: PyModule, callee: PyNode | undefined, networks: ReadonlySet<string>): boolean {
-  const owner = callee?.type === 'attribute' ? callee.field('object') : undefined;
+  const owner = callee?.type === 'attribute' ? callee.object : undefined;
   return [callee, owner].some((each) => {
     if (each === undefined || networks.has(each.text) || each.text === classAround(each)?.self) return false;
     if (qualifiedName(module, each) !== undefined) return false;
@@ -271,12 +270,12 @@ function networksIn(module: PyModule, value: PyNode, networks: ReadonlySet<strin
   const found: PyNode[] = [];
   traceGraph(module, value, {
     call: (call) => {
-      const callee = call.field('function');
+      const callee = call.function;
       if (callee === undefined || qualifiedName(module, callee) !== undefined) return;
       if (recordsNoGraph(module, call) || isCutAbove(module, call)) return;
       // A method of a tensor.
       if (ofTensor(methodName(call) ?? '') !== undefined) return;
-      const owner = callee.type === 'attribute' ? callee.field('object') : undefined;
+      const owner = callee.type === 'attribute' ? callee.object : undefined;
       for (const each of [callee, owner]) {
         if (each === undefined || networks.has(each.text) || each.text === classAround(call)?.self) continue;
         const isName = each.type === 'identifier' && module.resolve(each) !== undefined;
@@ -293,7 +292,7 @@ function isCutAbove(module: PyModule, call: PyNode): boolean {
   for (const around of call.ancestors()) {
     if (around === statement) return false;
     if (around.type === 'comparison_operator') return true;
-    const callee = around.type === 'call' ? around.field('function') : undefined;
+    const callee = around.type === 'call' ? around.function : undefined;
     const path = callee && qualifiedName(module, callee);
     if (path !== undefined && row(path)?.graph === 'cut') return true;
     if (

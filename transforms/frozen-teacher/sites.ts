@@ -4,10 +4,10 @@ import { contextManagers, enclosingWiths, methodName, statementOf } from '../../
 import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
-import { gradModeOf } from '../../src/torch/grad/gradient.js';
-import { isGradOff, switchesGradOff } from '../../src/torch/grad/mode.js';
 import { isForward, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
 import { isInTraining, networksIn, placesOf } from '../../src/torch/grad/teachers.js';
+import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
+import { gradModeOf } from '../../src/values/value/gradient.js';
 
 /** A statement of a training step that runs networks which are not trained there, and gives the result to variables. */
 export interface TeacherRun {
@@ -59,10 +59,10 @@ function isGradOn(module: PyModule, node: PyNode): boolean {
 /** `net(x)`, `net.encode(x)`, `net.module(x)`. */
 function callOn(network: PyNode): PyNode | undefined {
   const { parent } = network;
-  if (parent?.type === 'call' && parent.field('function') === network) return parent;
-  if (parent?.type !== 'attribute' || parent.field('object') !== network) return undefined;
+  if (parent?.type === 'call' && parent.function === network) return parent;
+  if (parent?.type !== 'attribute' || parent.object !== network) return undefined;
   const call = parent.parent;
-  return call?.type === 'call' && call.field('function') === parent ? call : undefined;
+  return call?.type === 'call' && call.function === parent ? call : undefined;
 }
 
 function mayRun(call: PyNode, text: string): boolean {
@@ -76,8 +76,8 @@ function runOf(statement: PyNode, networks: readonly PyNode[]): TeacherRun | und
     return value === undefined ? undefined : { statement, value, targets: [], networks };
   }
   const assignment = statement.type === 'expression_statement' ? statement.named[0] : undefined;
-  const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
-  const value = assignment?.field('right');
+  const target = assignment?.type === 'assignment' ? assignment.left : undefined;
+  const value = assignment?.right;
   if (target === undefined || value === undefined || statement.named.length > 1) return undefined;
   const targets = /pattern|tuple/.test(target.type) ? target.named : [target];
   const isPlain = targets.every(({ type }) => type === 'identifier') && value.type !== 'assignment';

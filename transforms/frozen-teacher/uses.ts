@@ -1,11 +1,14 @@
 import { builtin, givesModule, isOfModule, walksModule } from '../../src/library/library.js';
+import { attributeUses, familyOf } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
+import { shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { subclassesElsewhere } from '../../src/semantic/project-names.js';
 import { ask, type Question } from '../../src/semantic/question.js';
-import { argumentsOf, enclosingFunction, keywordArgument } from '../../src/semantic/statements.js';
+import { reflectionIn } from '../../src/semantic/reflection.js';
+import { argumentsOf, enclosingFunction, isCallee, keywordArgument } from '../../src/semantic/statements.js';
 import {
   attributeUsesElsewhere,
   type UseElsewhere,
@@ -14,12 +17,10 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass } from '../../src/torch/catalog.js';
 import { isModelMaker } from '../../src/torch/catalog-modules.js';
-import { shown } from '../../src/torch/gate.js';
 import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
-import { isOfKnownPackage, isPlainAttribute } from '../../src/torch/grad/values.js';
 import { trainedIn, walkedFor } from '../../src/torch/grad/walked-parameters.js';
-import { attributeUses, familyOf, moduleKind } from '../../src/torch/module/modules.js';
-import { reflectionIn } from '../../src/torch/module/reflection.js';
+import { moduleKind } from '../../src/torch/module/modules.js';
+import { isOfKnownPackage, isPlainAttribute } from '../../src/values/value/plain.js';
 import { definitionCalled, parameterGetting } from './called.js';
 import { givesParameters } from './gives-parameters.js';
 
@@ -77,7 +78,7 @@ export abstract class NetworkUses {
     const key = `${module.path} ${classNode.start} .${name}`;
     if (this.#used.has(key)) return;
     this.#used.add(key);
-    const owner = classNode.field('name')?.text ?? '';
+    const owner = classNode.name?.text ?? '';
     if (moduleKind(module, classNode).isModule !== 'no') {
       this.unknown(
         ask(
@@ -111,8 +112,8 @@ export abstract class NetworkUses {
     if (unread !== undefined) this.unknown(ask('untrained')`Does \`.${name}\` stay untrained in ${unread}?`);
     for (const each of uses) {
       const assignment = each.node.parent;
-      if (assignment?.type === 'assignment' && assignment.field('left') === each.node)
-        this.object(each.module, assignment.field('right'), hops + 1);
+      if (assignment?.type === 'assignment' && assignment.left === each.node)
+        this.object(each.module, assignment.right, hops + 1);
       else this.#perhaps(each, hops + 1);
     }
   }
@@ -151,7 +152,7 @@ export abstract class NetworkUses {
       case 'keyword_argument':
         return this.#argument(module, node, holder, holder.parent?.parent, hops);
       case 'assignment':
-        return this.#assigned(module, holder.field('left'), hops);
+        return this.#assigned(module, holder.left, hops);
       case 'list':
       case 'pair':
       case 'dictionary':
@@ -163,9 +164,7 @@ export abstract class NetworkUses {
       case 'return_statement': {
         const owner = enclosingFunction(node);
         if (owner !== undefined && this.factories.has(owner)) return;
-        return this.unknown(
-          ask('untrained')`Does what \`${owner?.field('name')?.text}\` returns stay untrained?`,
-        );
+        return this.unknown(ask('untrained')`Does what \`${owner?.name?.text}\` returns stay untrained?`);
       }
       default:
     }
@@ -174,29 +173,26 @@ export abstract class NetworkUses {
 
   #assigned(module: PyModule, target: PyNode | undefined, hops: number): undefined {
     if (target?.type === 'identifier') return this.usesOf(module, target, hops + 1);
-    const object = target?.type === 'attribute' ? target.field('object') : undefined;
+    const object = target?.type === 'attribute' ? target.object : undefined;
     const classNode = object && classBehind(module, object);
     if (classNode !== undefined && target !== undefined)
-      return this.usesOfAttribute(module, classNode, target.field('attribute')?.text ?? '', hops + 1);
+      return this.usesOfAttribute(module, classNode, target.attribute?.text ?? '', hops + 1);
     this.unknown(untrained(target === undefined ? this.name : shown(target)));
   }
 
   /** `student, teacher = student.cuda(), teacher.cuda()` */
   #unpacked(module: PyModule, node: PyNode, values: PyNode, hops: number): undefined {
     const assignment = values.parent;
-    const targets = assignment?.type === 'assignment' ? assignment.field('left')?.named : undefined;
-    if (assignment?.field('right') === values && targets?.length === values.named.length)
+    const targets = assignment?.type === 'assignment' ? assignment.left?.named : undefined;
+    if (assignment?.right === values && targets?.length === values.named.length)
       return this.#assigned(module, targets[values.named.indexOf(node)], hops);
     this.unknown(untrained(shown(node), values));
   }
 
   /** `net.eval()`, `net.parameters()`, `net.encoder`, `net.fc = …`. */
   #member(module: PyModule, node: PyNode, attribute: PyNode, hops: number, isPart = false): undefined {
-    const name = attribute.field('attribute')?.text ?? '';
-    const call =
-      attribute.parent?.type === 'call' && attribute.parent.field('function') === attribute
-        ? attribute.parent
-        : undefined;
+    const name = attribute.attribute?.text ?? '';
+    const call = isCallee(attribute) ? attribute.parent : undefined;
     if (call === undefined) return this.#part(module, attribute, hops);
     if (name === 'requires_grad_' && argumentsOf(call)[0]?.type === 'false' && !isPart && this.#isCertain)
       this.isFrozen = true;
@@ -228,20 +224,20 @@ export abstract class NetworkUses {
 
   /** `net.module`, `net.encoder(x)`, `net.fc.in_features`; what is set there may be shared with another network. */
   #part(module: PyModule, attribute: PyNode, hops: number): undefined {
-    const name = attribute.field('attribute')?.text ?? '';
+    const name = attribute.attribute?.text ?? '';
     if (name === 'module') return this.#use(module, attribute, hops);
     this.parts.add(name);
     if (isPlainAttribute(name)) return;
     const holder = attribute.parent;
-    const isWritten = holder?.type === 'assignment' && holder.field('left') === attribute;
+    const isWritten = holder?.type === 'assignment' && holder.left === attribute;
     if (name === 'grad' && !isWritten) return this.refute(`\`${shown(attribute)}\` is read`);
     if (isWritten) {
-      if (/^(?:true|false|none|integer|float|string)$/.test(holder.field('right')?.type ?? '')) return;
+      if (/^(?:true|false|none|integer|float|string)$/.test(holder.right?.type ?? '')) return;
       return this.unknown(
         ask('shares-nothing')`Does \`${shown(holder)}\` set something that no trained network shares?`,
       );
     }
-    if (holder?.type === 'call' && holder.field('function') === attribute) return;
+    if (holder?.type === 'call' && holder.function === attribute) return;
     if (holder?.type === 'attribute') return this.#member(module, attribute, holder, hops, true);
     if (
       /^(?:comparison_operator|interpolation|binary_operator|expression_statement)$/.test(holder?.type ?? '')
@@ -258,7 +254,7 @@ export abstract class NetworkUses {
     call: PyNode | undefined,
     hops: number,
   ): undefined {
-    const callee = call?.field('function');
+    const callee = call?.function;
     if (call === undefined || callee === undefined) return this.unknown(untrained(shown(node)));
     const isFree = callee.type === 'identifier' && module.resolve(callee) === undefined;
     if (isFree && LOOKED_AT.test(callee.text) && builtin(callee.text) !== undefined) return;
@@ -277,9 +273,9 @@ export abstract class NetworkUses {
   /** To a function or a class of the project: what that does with its parameter, and what becomes of what gives it back. */
   #handed(found: Elsewhere, module: PyModule, argument: PyNode, call: PyNode, hops: number): undefined {
     const { module: there, node } = found;
-    const value = argument.type === 'keyword_argument' ? argument.field('value') : argument;
+    const value = argument.type === 'keyword_argument' ? argument.value : argument;
     const parameter = parameterGetting(found, module, value, call);
-    const callee = shown(call.field('function') ?? call);
+    const callee = shown(call.function ?? call);
     if (parameter === undefined)
       return this.unknown(ask('untrained-by')`Does \`${callee}\` leave \`${this.name}\` untrained?`);
     const isHeld = node.type === 'class_definition' && moduleKind(there, node).isModule !== 'no';
@@ -298,7 +294,7 @@ function untrained(network: string, within?: PyNode): Question {
 function isGivenToModule(module: PyModule, literal: PyNode): boolean {
   let at = literal;
   while (/^(?:list|pair|dictionary)$/.test(at.parent?.type ?? '')) at = at.parent ?? at;
-  const callee = at.parent?.type === 'argument_list' ? at.parent.parent?.field('function') : undefined;
+  const callee = at.parent?.type === 'argument_list' ? at.parent.parent?.function : undefined;
   return callee !== undefined && isModuleClass(qualifiedName(module, callee) ?? '');
 }
 

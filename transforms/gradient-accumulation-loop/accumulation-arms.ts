@@ -1,8 +1,8 @@
+import { shown } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
 import { argumentsOf, methodName, receiverOf, statementOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { shown } from '../../src/torch/gate.js';
 import { passesForModel } from '../../src/torch/module/model-value.js';
 import { type Pass, steppedOptimizer, type TrainingLoop } from '../../src/torch/training/training-loop.js';
 import { countedPass, isSchedule, strayIn } from './accumulation-loop.js';
@@ -77,7 +77,7 @@ interface FoundArm extends Arm {
 function blocksOf(fork: PyNode): readonly PyNode[] {
   const others = fork.children.filter(({ type }) => type === 'elif_clause' || type === 'else_clause');
   const [only] = others;
-  const blocks = [fork.field('consequence'), only?.type === 'else_clause' ? only.field('body') : undefined];
+  const blocks = [fork.consequence, only?.type === 'else_clause' ? only.body : undefined];
   return others.length === 1 ? blocks.filter((block) => block !== undefined) : [];
 }
 
@@ -124,21 +124,21 @@ function belongsToStep(statement: PyNode): boolean {
   if (statement.type === 'comment') return true;
   if (statement.type === 'if_statement') {
     const blocks = statement.children.flatMap((each) =>
-      each.type === 'block' ? [each] : [each.field('consequence') ?? each.field('body')],
+      each.type === 'block' ? [each] : [each.consequence ?? each.body],
     );
     return blocks.every((block) => block?.type !== 'block' || block.named.every(belongsToStep));
   }
   const [expression] = statement.type === 'expression_statement' ? statement.named : [];
   if (expression?.type === 'assignment') {
-    const value = expression.field('right');
-    if (expression.field('left')?.type !== 'identifier' || value === undefined) return false;
+    const value = expression.right;
+    if (expression.left?.type !== 'identifier' || value === undefined) return false;
     return isNumber(value) || isClipping(value);
   }
   return calledIn(statement) === 'unscale_' || (expression !== undefined && isClipping(expression));
 }
 
 function isClipping(call: PyNode): boolean {
-  return call.type === 'call' && /clip_grad_(?:norm|value)_$/.test(call.field('function')?.text ?? '');
+  return call.type === 'call' && /clip_grad_(?:norm|value)_$/.test(call.function?.text ?? '');
 }
 
 function isNumber({ type }: PyNode): boolean {
@@ -152,14 +152,14 @@ function calledIn(statement: PyNode): string | undefined {
 
 /** A name of the fork's question that the loop binds: scaled and unscaled gradients would be added up. */
 function changedIn(loop: PyNode, fork: PyNode): string | undefined {
-  const question = fork.field('condition');
+  const question = fork.condition;
   const asked = new Set(
     [...(question?.walk() ?? [])].filter(({ type }) => type === 'identifier').map(({ text }) => text),
   );
   const bound = [...loop.walk()].find((node) => {
     if (node.type !== 'identifier' || !asked.has(node.text)) return false;
     const { parent } = node;
-    return binds(roleOf(parent?.field('attribute') === node ? parent : node));
+    return binds(roleOf(parent?.attribute === node ? parent : node));
   });
   return bound?.text;
 }
@@ -197,7 +197,7 @@ function resetOf(
   const [only, ...more] = needed;
   if (only === undefined) return undefined;
   const [name, nodes] = only;
-  const value = nodes.map((node) => node.parent?.field('right')).find((each) => each && isNumber(each));
+  const value = nodes.map((node) => node.parent?.right).find((each) => each && isNumber(each));
   const scope = nodes[0] && module.resolve(nodes[0]);
   const isElsewhere = scope !== undefined && module.writes(scope, name).some((write) => !inside(write));
   if (more.length > 0 || value === undefined || isElsewhere || !loop.contains(value))

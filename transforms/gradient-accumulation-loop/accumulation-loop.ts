@@ -1,5 +1,6 @@
 import type { Answer } from '../../src/semantic/answer.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
+import { shown } from '../../src/semantic/gate.js';
 import { importsPackage, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
@@ -12,8 +13,6 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { DATA_LOADER } from '../../src/torch/catalog.js';
-import { shown } from '../../src/torch/gate.js';
-import { gradUsesIn } from '../../src/torch/grad/grad.js';
 import { definitionsOf, passesForModel } from '../../src/torch/module/model-value.js';
 import {
   type Pass,
@@ -21,6 +20,7 @@ import {
   steppedOptimizer,
   type TrainingLoop,
 } from '../../src/torch/training/training-loop.js';
+import { gradUsesIn } from '../../src/values/effects/grad.js';
 
 /** A training loop in which every batch is a step of its own, statement by statement. */
 export interface StrictLoop {
@@ -76,7 +76,7 @@ function accumulates({ loop, backwards, steps }: TrainingLoop): boolean {
   if (backwards.some((call) => enclosingLoops(call)[0] !== loop)) return true;
   return steps.some((step) => {
     const condition = step.closest('if_statement', 'for_statement', 'while_statement');
-    return condition?.type === 'if_statement' && /%/.test(condition.field('condition')?.text ?? '');
+    return condition?.type === 'if_statement' && /%/.test(condition.condition?.text ?? '');
   });
 }
 
@@ -87,9 +87,9 @@ function isStatementOf(call: PyNode, body: PyNode): boolean {
 /** `scheduler.step()`, also below `if scheduler is not None:`. */
 export function isSchedule(statement: PyNode): boolean {
   if (statement.type === 'if_statement') {
-    const [inner, ...more] = statement.field('consequence')?.named ?? [];
+    const [inner, ...more] = statement.consequence?.named ?? [];
     const receiver = inner?.named[0] && receiverOf(inner.named[0])?.text;
-    const condition = statement.field('condition')?.text.replace(/\s+is\s+not\s+None$/, '');
+    const condition = statement.condition?.text.replace(/\s+is\s+not\s+None$/, '');
     const alone = more.length === 0 && !statement.children.some(({ type }) => /^el(?:se|if)_/.test(type));
     return inner !== undefined && alone && condition === receiver && isSchedule(inner);
   }
@@ -104,7 +104,7 @@ export function isSchedule(statement: PyNode): boolean {
 
 function isClipping(statement: PyNode): boolean {
   const call = statement.type === 'expression_statement' ? statement.named[0] : undefined;
-  return call?.type === 'call' && /clip_grad_(?:norm|value)_$/.test(call.field('function')?.text ?? '');
+  return call?.type === 'call' && /clip_grad_(?:norm|value)_$/.test(call.function?.text ?? '');
 }
 
 function stepRunOf(body: PyNode, backward: PyNode, step: PyNode, zero: PyNode): readonly PyNode[] | string {
@@ -131,7 +131,7 @@ export function countedPass(module: PyModule, loop: PyNode): Pass | string {
   if (!/^(?:identifier|attribute|subscript)$/.test(pass.data.type))
     return `how many batches \`${shown(pass.data)}\` has is not known`;
   if (pass.from !== 0 && pass.from !== 1) return 'its counter starts neither at 0 nor at 1';
-  const enumerated = loop.field('right')?.text.includes('enumerate') ?? false;
+  const enumerated = loop.right?.text.includes('enumerate') ?? false;
   if (enumerated && pass.counter === undefined) return 'its counter is not a plain variable';
   return pass;
 }
@@ -180,7 +180,7 @@ export function hasLength(module: PyModule, data: PyNode): Answer {
     const { value } = definition;
     if (/^(?:list|tuple|list_comprehension)$/.test(value.type)) return 'yes';
     if (value.type === 'generator_expression') return 'no';
-    const callee = value.type === 'call' ? value.field('function') : undefined;
+    const callee = value.type === 'call' ? value.function : undefined;
     const path = callee && qualifiedName(module, callee);
     if (path === DATA_LOADER) return module.mentions(/Iterable|streaming/) ? 'unknown' : 'yes';
     return path?.startsWith('itertools.') || /^(?:iter|zip|map)$/.test(callee?.text ?? '') ? 'no' : 'unknown';

@@ -1,4 +1,5 @@
 import { isOfModule } from '../../src/library/library.js';
+import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classAround, kinOf, methodNamed } from '../../src/semantic/definitions.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -12,7 +13,7 @@ import {
   methodName,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { attributeUses, moduleKind, registrationOf } from '../../src/torch/module/modules.js';
+import { moduleKind, registrationOf } from '../../src/torch/module/modules.js';
 import { initialisation } from '../../src/torch/statistic/in-place-statistic.js';
 import { type Constant, isInvariant, keywordValue } from './loop-constant.js';
 
@@ -37,8 +38,8 @@ export function canLeave(
 /** The constant as it is made on the host. */
 export function withoutDevice({ made, value, maker }: Constant): string {
   if (made !== value) return made.text;
-  const kept = argumentsOf(maker).filter((argument) => argument.field('name')?.text !== 'device');
-  return `${maker.field('function')?.text}(${kept.map(({ text }) => text).join(', ')})`;
+  const kept = argumentsOf(maker).filter((argument) => argument.name?.text !== 'device');
+  return `${maker.function?.text}(${kept.map(({ text }) => text).join(', ')})`;
 }
 
 /** A buffer that could hold what `forward` builds at every call. */
@@ -66,7 +67,7 @@ export function bufferPlace(
   if (value.text.includes('\n') || (value === made && value !== maker)) return undefined;
   const dtype = keywordValue(maker, 'dtype');
   if (dtype !== undefined && qualifiedName(module, dtype) === undefined) return undefined;
-  if (enclosingFunction(statement)?.field('name')?.text !== 'forward' || enclosingLoops(statement).length > 0)
+  if (enclosingFunction(statement)?.name?.text !== 'forward' || enclosingLoops(statement).length > 0)
     return undefined;
   const { classNode, self } = around;
   if (moduleKind(module, classNode).isModule !== 'yes' || isTaken(name.text)) return undefined;
@@ -91,7 +92,7 @@ export function mayBeMissing(
   { statement, device, maker, copied }: Constant,
   loop: PyNode,
 ): boolean {
-  const head = module.code.slice(loop.start, loop.field('body')?.start);
+  const head = module.code.slice(loop.start, loop.body?.start);
   const before = module.code.slice(loop.start, statement.start);
   const leaves = /\b(?:break|continue|return|raise)\b/.test(before);
   const gpus = /cuda|gpu|device/i.test(head);
@@ -118,7 +119,7 @@ function isMovedToBefore(module: PyModule, device: PyNode, loop: PyNode): boolea
   const scope = module.resolve(device);
   const moves = (scope === undefined ? [] : module.reads(scope, device.text)).filter(({ parent }) =>
     parent?.type === 'keyword_argument'
-      ? parent.field('name')?.text === 'device'
+      ? parent.name?.text === 'device'
       : parent?.parent?.type === 'call' && methodName(parent.parent) === 'to',
   );
   return isAlwaysBeforeLoop(module, loop, moves);

@@ -13,7 +13,7 @@ import { roleOf } from '../../src/semantic/names.js';
 import { keywordArgument } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { TORCH_DISTRIBUTED } from '../../src/torch/catalog.js';
-import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { valueOf } from '../../src/values/index.js';
 
 /** What becomes of a tensor at one place where it is read. */
 export type ConstantUse =
@@ -51,8 +51,8 @@ export function constantUse(module: PyModule, read: PyNode, aliases = 0): Consta
     }
     switch (parent.type) {
       case 'attribute': {
-        const name = parent.field('attribute')?.text ?? '';
-        const call = parent.parent?.type === 'call' && parent.parent.field('function') === parent;
+        const name = parent.attribute?.text ?? '';
+        const call = parent.parent?.type === 'call' && parent.parent.function === parent;
         if (contained) return { kind: 'kept', by: parent };
         if (isTarget(parent)) return { kind: 'changed', by: parent };
         const known = ofTensor(name);
@@ -69,19 +69,19 @@ export function constantUse(module: PyModule, read: PyNode, aliases = 0): Consta
         continue;
       }
       case 'subscript':
-        if (parent.field('value') !== node) return READ;
+        if (parent.value !== node) return READ;
         if (contained) return { kind: 'kept', by: parent };
         if (isTarget(parent)) return { kind: 'changed', by: parent };
         node = parent;
         continue;
       case 'augmented_assignment':
-        if (parent.field('left') === node) return { kind: 'changed', by: parent };
+        if (parent.left === node) return { kind: 'changed', by: parent };
         // A list takes the rows of a tensor, which share its memory.
-        return isNumeric(module, parent.field('left')) ? READ : { kind: 'passed', by: parent };
+        return isNumeric(module, parent.left) ? READ : { kind: 'passed', by: parent };
       case 'assignment':
         return contained ? { kind: 'kept', by: parent } : aliasUse(module, parent, node, aliases);
       case 'keyword_argument':
-        if (parent.field('name')?.text === 'out') return { kind: 'changed', by: parent };
+        if (parent.name?.text === 'out') return { kind: 'changed', by: parent };
         node = parent;
         continue;
       case 'argument_list':
@@ -96,22 +96,20 @@ export function constantUse(module: PyModule, read: PyNode, aliases = 0): Consta
 }
 
 function isNumeric(module: PyModule, node: PyNode | undefined): boolean {
-  return node !== undefined && kindOf(module, node) !== 'unknown';
+  return node !== undefined && valueOf(module, node).kind !== 'unknown';
 }
 
 function isTarget(place: PyNode): boolean {
   const { parent } = place;
-  if (parent?.type === 'assignment' || parent?.type === 'augmented_assignment')
-    return parent.field('left') === place;
+  if (parent?.type === 'assignment' || parent?.type === 'augmented_assignment') return parent.left === place;
   return /pattern|for_statement|for_in_clause|delete/.test(parent?.type ?? '');
 }
 
 /** `alias = tensor`: then every use of the alias is one of the tensor. */
 function aliasUse(module: PyModule, assignment: PyNode, value: PyNode, aliases: number): ConstantUse {
-  const target = assignment.field('left');
+  const target = assignment.left;
   const kept: ConstantUse = { kind: 'kept', by: assignment };
-  if (target?.type !== 'identifier' || assignment.field('right') !== value || aliases >= MAX_ALIASES)
-    return kept;
+  if (target?.type !== 'identifier' || assignment.right !== value || aliases >= MAX_ALIASES) return kept;
   if (assignment.parent?.type !== 'expression_statement') return kept;
   const scope = module.resolve(target);
   if (scope === undefined || scope !== module.scopeAt(target)) return kept;
@@ -142,7 +140,7 @@ export function usesOfName(
 }
 
 function argumentUse(module: PyModule, call: PyNode, contained: boolean): ConstantUse {
-  const callee = call.field('function');
+  const callee = call.function;
   const path = callee && qualifiedName(module, callee);
   const passed: ConstantUse = { kind: 'passed', by: callee ?? call };
   if (keywordArgument(call, 'inplace') !== undefined || keywordArgument(call, 'out') !== undefined)
@@ -155,9 +153,10 @@ function argumentUse(module: PyModule, call: PyNode, contained: boolean): Consta
   }
   if (callee?.type === 'identifier')
     return readsOnly(callee.text) && module.resolve(callee) === undefined ? READ : passed;
-  const name = callee?.field('attribute')?.text ?? '';
-  const receiver = callee?.field('object');
-  const tensor = receiver !== undefined && ['tensor', 'scalar-tensor'].includes(kindOf(module, receiver));
+  const name = callee?.attribute?.text ?? '';
+  const receiver = callee?.object;
+  const tensor =
+    receiver !== undefined && ['tensor', 'scalar-tensor'].includes(valueOf(module, receiver).kind);
   if (tensor && !contained && isFresh(ofTensor(name.replace(/_$/, '')))) return READ;
   return isKeptBy(name) ? { kind: 'kept', by: call } : passed;
 }

@@ -18,8 +18,7 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { DEVICE, TENSOR_TYPES } from '../../src/torch/catalog.js';
-import { isDevice } from '../../src/torch/tensor/device-value.js';
-import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { valueOf } from '../../src/values/index.js';
 
 /** `torch.tensor([1.0, 2.0]).view(1, 2).to(device)`: numbers written in the code, in a tensor. */
 export interface Constant {
@@ -45,7 +44,7 @@ const OPTIONS: ReadonlySet<string> = new Set(['dtype', 'device', 'requires_grad'
 export function constantAt(module: PyModule, hit: PyNode): Constant | undefined {
   const callee = hit.parent?.type === 'attribute' ? hit.parent : hit;
   const maker = callee.parent;
-  if (maker?.type !== 'call' || maker.field('function') !== callee) return undefined;
+  if (maker?.type !== 'call' || maker.function !== callee) return undefined;
   const path = qualifiedName(module, callee);
   const known = path === undefined ? undefined : row(path);
   if (known === undefined || !makesConstant(known) || !isLiteralCall(module, maker)) return undefined;
@@ -64,11 +63,11 @@ export function constantAt(module: PyModule, hit: PyNode): Constant | undefined 
 
 function placeOf(value: PyNode): Pick<Constant, 'name' | 'statement'> {
   const assignment = value.parent;
-  const [left, statement] = [assignment?.field('left'), statementOf(value)];
+  const [left, statement] = [assignment?.left, statementOf(value)];
   const whole =
     assignment?.type === 'assignment' &&
     assignment.parent === statement &&
-    assignment.field('right') === value &&
+    assignment.right === value &&
     assignment.field('type') === undefined &&
     left?.type === 'identifier';
   return { name: whole ? left : undefined, statement };
@@ -77,7 +76,7 @@ function placeOf(value: PyNode): Pick<Constant, 'name' | 'statement'> {
 /** `value.method(…)` */
 function methodCallOn(value: PyNode): PyNode | undefined {
   const call = value.parent?.type === 'attribute' ? value.parent.parent : undefined;
-  return call?.type === 'call' && call.field('function') === value.parent ? call : undefined;
+  return call?.type === 'call' && call.function === value.parent ? call : undefined;
 }
 
 function isExactMethod(module: PyModule, call: PyNode | undefined): boolean {
@@ -96,19 +95,19 @@ function moveOf(module: PyModule, call: PyNode): Move {
   const [only, ...others] = argumentsOf(call);
   if (name === 'cuda') return only === undefined ? 'cuda' : 'other';
   if (name !== 'to') return 'nowhere';
-  const value = only?.type === 'keyword_argument' ? only.field('value') : only;
-  if (value === undefined || others.length > 0 || (only !== value && only?.field('name')?.text !== 'device'))
+  const value = only?.type === 'keyword_argument' ? only.value : only;
+  if (value === undefined || others.length > 0 || (only !== value && only?.name?.text !== 'device'))
     return 'other';
   // Where nothing says what `dev` is, it is one thing for all iterations, or moves between devices.
-  const answer = isDevice(module, value);
+  const answer = valueOf(module, value).isDevice;
   return answer === 'yes' || (answer === 'unknown' && value.text === 'dev') ? value : 'other';
 }
 
 function isLiteralCall(module: PyModule, call: PyNode): boolean {
-  if (hasSplat(call) || call.field('arguments')?.type !== 'argument_list') return false;
+  if (hasSplat(call) || call.arguments?.type !== 'argument_list') return false;
   return argumentsOf(call).every((argument) => {
     if (argument.type !== 'keyword_argument') return isLiteral(module, argument);
-    const [key, value] = [argument.field('name')?.text ?? '', argument.field('value')];
+    const [key, value] = [argument.name?.text ?? '', argument.value];
     if (value === undefined) return false;
     if (!OPTIONS.has(key)) return isLiteral(module, value);
     return key !== 'requires_grad' || value.type === 'false';
@@ -118,9 +117,7 @@ function isLiteralCall(module: PyModule, call: PyNode): boolean {
 /** More than a few thousand numbers, which were freed after their statement. */
 export function isLarge(maker: PyNode): boolean {
   const sizes = [...maker.walk()].flatMap(({ type, text }) => (type === 'integer' ? [Number(text)] : []));
-  return (
-    !/tensor$/.test(maker.field('function')?.text ?? '') && sizes.reduce((a, b) => a * (b || 1), 1) > 65536
-  );
+  return !/tensor$/.test(maker.function?.text ?? '') && sizes.reduce((a, b) => a * (b || 1), 1) > 65536;
 }
 
 /** Numbers, and lists and tuples of them. */
@@ -136,11 +133,9 @@ function isLiteral(module: PyModule, expression: PyNode): boolean {
     case 'tuple':
       return node.named.every((item) => isLiteral(module, item));
     case 'unary_operator':
-      return isLiteral(module, node.field('argument') ?? node);
+      return isLiteral(module, node.argument ?? node);
     case 'binary_operator':
-      return [node.field('left'), node.field('right')].every(
-        (side) => side !== undefined && isLiteral(module, side),
-      );
+      return [node.left, node.right].every((side) => side !== undefined && isLiteral(module, side));
     case 'attribute':
       return /^math\.(?:pi|e|inf|tau|nan)$/.test(qualifiedName(module, node) ?? '');
     default:
@@ -149,9 +144,9 @@ function isLiteral(module: PyModule, expression: PyNode): boolean {
 }
 
 export function keywordValue(call: PyNode, name: string): PyNode | undefined {
-  return argumentsOf(call)
-    .find((argument) => argument.type === 'keyword_argument' && argument.field('name')?.text === name)
-    ?.field('value');
+  return argumentsOf(call).find(
+    (argument) => argument.type === 'keyword_argument' && argument.name?.text === name,
+  )?.value;
 }
 
 /** Whether an expression has the same value before the loop as in each of its iterations. */
@@ -165,7 +160,7 @@ export function isInvariant(module: PyModule, expression: PyNode, loop: PyNode):
       return true;
     case 'string':
       return node.named.every(
-        (part) => part.type !== 'interpolation' || each([part.field('expression') ?? part.named[0]]),
+        (part) => part.type !== 'interpolation' || each([part.expression ?? part.named[0]]),
       );
     case 'identifier':
       return isSettled(module, node, loop);
@@ -173,13 +168,13 @@ export function isInvariant(module: PyModule, expression: PyNode, loop: PyNode):
       return each(node.named);
     case 'attribute': {
       if (qualifiedName(module, node) !== undefined) return true;
-      const object = node.field('object');
+      const object = node.object;
       // A tensor stays where it is; what another object says may change with any call.
-      const fixed = ['device', 'dtype'].includes(node.field('attribute')?.text ?? '');
+      const fixed = ['device', 'dtype'].includes(node.attribute?.text ?? '');
       return fixed && object?.type === 'identifier' && isTensorName(module, object) && each([object]);
     }
     case 'call': {
-      const callee = node.field('function');
+      const callee = node.function;
       return callee !== undefined && qualifiedName(module, callee) === DEVICE && each(argumentsOf(node));
     }
     default:
@@ -201,7 +196,7 @@ function isSettled(module: PyModule, identifier: PyNode, loop: PyNode): boolean 
 }
 
 function isTensorName(module: PyModule, identifier: PyNode): boolean {
-  if (['tensor', 'scalar-tensor'].includes(kindOf(module, identifier))) return true;
+  if (['tensor', 'scalar-tensor'].includes(valueOf(module, identifier).kind)) return true;
   const scope = module.resolve(identifier);
   const [only, ...others] = scope === undefined ? [] : module.writes(scope, identifier.text);
   if (only === undefined || others.length > 0 || roleOf(only) !== 'parameter') return false;
@@ -219,7 +214,7 @@ export function changesModes(module: PyModule, loop: PyNode): boolean {
   const around = enclosingFunction(loop) ?? loop;
   if (MODES.test(module.codeOf(around))) return true;
   return [...around.walk()].some((node) => {
-    const callee = node.type === 'call' ? node.field('function') : undefined;
+    const callee = node.type === 'call' ? node.function : undefined;
     if (callee === undefined) return false;
     const path = qualifiedName(module, callee);
     const here = calledDefinition(module, node);
@@ -233,7 +228,7 @@ export function loopToLeave(statement: PyNode, may: (loop: PyNode) => boolean): 
   let found: PyNode | undefined;
   let at = statement;
   for (const loop of enclosingLoops(statement)) {
-    if (at.parent !== loop.field('body') || !may(loop)) break;
+    if (at.parent !== loop.body || !may(loop)) break;
     found = loop;
     at = loop;
   }
@@ -263,7 +258,7 @@ function runsFirst(move: PyNode, device: PyNode): boolean {
   const statement = statementOf(move);
   // A walrus on the way may bind what the device is read from.
   if ([...statement.walk()].some(({ type }) => type === 'named_expression')) return false;
-  return alwaysRuns(move) && (pure || statement.named[0]?.field('right') === move);
+  return alwaysRuns(move) && (pure || statement.named[0]?.right === move);
 }
 
 /** A `with` between the two may be `torch.inference_mode()`: its tensors are of no use to autograd. */
@@ -272,7 +267,7 @@ function entersInference(module: PyModule, place: PyNode, outside: PyNode): bool
     (around) =>
       !around.contains(outside) &&
       contextManagers(around).some((manager) => {
-        const callee = manager.type === 'call' ? (manager.field('function') ?? manager) : manager;
+        const callee = manager.type === 'call' ? (manager.function ?? manager) : manager;
         return /inference_mode$/.test(qualifiedName(module, callee) ?? 'inference_mode');
       }),
   );
@@ -294,7 +289,7 @@ export function movesInLoops(
     const call = place.parent?.parent;
     if (roleOf(place) !== 'read' || call?.type !== 'call' || methodName(call) !== 'to') return [];
     const [only, ...others] = argumentsOf(call);
-    if (only === undefined || others.length > 0 || isDevice(module, only) !== 'yes') return [];
+    if (only === undefined || others.length > 0 || valueOf(module, only).isDevice !== 'yes') return [];
     const inLoop = enclosingLoops(call).some((loop) => !loop.contains(statement));
     if (module.scopeAt(place) !== scope) return [];
     if (!inLoop) continue;

@@ -4,7 +4,7 @@ import { roleOf } from '../../src/semantic/names.js';
 import {
   argumentsOf,
   enclosingFunction,
-  keywordArgument,
+  keywordValue,
   methodName,
   ownNodes,
   receiverOf,
@@ -32,9 +32,8 @@ function findStored(module: PyModule): readonly StoredOutput[] {
   const hooks = new Set<PyNode>();
   for (const { text, parent } of module.at('register_forward_hook')) {
     const call = parent?.parent;
-    if (text !== 'register_forward_hook' || call?.type !== 'call' || call.field('function') !== parent)
-      continue;
-    const given = keywordArgument(call, 'hook')?.field('value') ?? argumentsOf(call)[0];
+    if (text !== 'register_forward_hook' || call?.type !== 'call' || call.function !== parent) continue;
+    const given = keywordValue(call, 'hook') ?? argumentsOf(call)[0];
     const hook = given && hookBehind(module, given);
     if (hook !== undefined) hooks.add(hook);
   }
@@ -50,7 +49,7 @@ function hookBehind(module: PyModule, expression: PyNode): PyNode | undefined {
     return definition?.type === 'function_definition' ? definition : undefined;
   }
   const [first] = argumentsOf(node);
-  if (/(?:^|\.)partial$/.test(node.field('function')?.text ?? ''))
+  if (/(?:^|\.)partial$/.test(node.function?.text ?? ''))
     return first === undefined ? undefined : hookBehind(module, first);
   const maker = calledDefinition(module, node);
   if (maker?.type !== 'function_definition') return undefined;
@@ -65,7 +64,7 @@ function hookBehind(module: PyModule, expression: PyNode): PyNode | undefined {
 
 /** The last parameter, after the module and its input. */
 function outputName(hook: PyNode): string | undefined {
-  const parameters = hook.field('parameters')?.named ?? [];
+  const parameters = hook.parameters?.named ?? [];
   const last = parameters.at(-1);
   const name = last?.type === 'typed_parameter' ? last.children[0] : last;
   return parameters.length >= 3 && name?.type === 'identifier' ? name.text : undefined;
@@ -79,13 +78,11 @@ function storesOf(module: PyModule, hook: PyNode): readonly StoredOutput[] {
   return module.reads(scope, name).flatMap((read): readonly StoredOutput[] => {
     const item = read.parent;
     const value =
-      item?.type === 'subscript' && item.field('value') === read && /\[\s*-?\d+\s*\]$/.test(item.text)
-        ? item
-        : read;
+      item?.type === 'subscript' && item.value === read && /\[\s*-?\d+\s*\]$/.test(item.text) ? item : read;
     const holder = value.parent;
     if (enclosingFunction(read) !== (hook.type === 'lambda' ? enclosingFunction(hook) : hook)) return [];
-    if (holder?.type === 'assignment' && holder.field('right') === value) {
-      const store = holder.field('left');
+    if (holder?.type === 'assignment' && holder.right === value) {
+      const store = holder.left;
       const kept = store?.type === 'subscript' || store?.type === 'attribute';
       return store !== undefined && kept ? [{ hook, value, store, every: false }] : [];
     }
@@ -108,12 +105,12 @@ export function isStoreFetched(module: PyModule, { hook, store }: StoredOutput):
 /** Where the file reads what a hook has stored: by the name of the variable or of the attribute behind it. */
 export function readsOfStore(module: PyModule, { hook, store }: StoredOutput): readonly PyNode[] {
   let root = store;
-  while (root.type === 'subscript') root = root.field('value') ?? root.children[0] ?? root;
+  while (root.type === 'subscript') root = root.value ?? root.children[0] ?? root;
   if (root.type === 'attribute') {
-    const name = root.field('attribute')?.text ?? '';
+    const name = root.attribute?.text ?? '';
     return module.words(`.${name}`).flatMap(({ text, parent }) => {
       const read = text === name && parent?.type === 'attribute' && !hook.contains(parent);
-      return read && parent.parent?.field('left') !== parent ? [parent] : [];
+      return read && parent.parent?.left !== parent ? [parent] : [];
     });
   }
   const scope = root.type === 'identifier' ? module.resolve(root) : undefined;
@@ -126,7 +123,7 @@ export function readsOfStore(module: PyModule, { hook, store }: StoredOutput): r
 /** The class of the hook is a module whose `forward` hands the stored outputs on. */
 export function isReadInForward(reads: readonly PyNode[]): boolean {
   return reads.some((read) => {
-    const around = enclosingFunction(read)?.field('name')?.text ?? '';
+    const around = enclosingFunction(read)?.name?.text ?? '';
     return (
       /^(?:forward|__call__|training_step|compute_loss)$/.test(around) && classAround(read) !== undefined
     );
@@ -136,14 +133,11 @@ export function isReadInForward(reads: readonly PyNode[]): boolean {
 /** A statement, a function or a class that is named after a loss reads it. */
 export function feedsLoss(read: PyNode): boolean {
   const statement = statementOf(read);
-  const body = statement.field('body') ?? statement.field('consequence');
+  const body = statement.body ?? statement.consequence;
   const header = statement.children.filter((part) => part !== body && part.type !== 'comment');
   if (header.some(({ text }) => /loss|criteri/i.test(text))) return true;
   for (const around of read.ancestors()) {
-    if (
-      /^(?:function|class)_definition$/.test(around.type) &&
-      /loss|criteri/i.test(around.field('name')?.text ?? '')
-    )
+    if (/^(?:function|class)_definition$/.test(around.type) && /loss|criteri/i.test(around.name?.text ?? ''))
       return true;
   }
   return false;

@@ -1,5 +1,6 @@
 import type { Answer } from '../../src/semantic/answer.js';
 import { ancestryOf, classAround, heirsOf, methodNamed, selfName } from '../../src/semantic/definitions.js';
+import { shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import {
@@ -8,12 +9,12 @@ import {
   hasSplat,
   isAsync,
   keywordArgument,
+  keywordValue,
   methodName,
   receiverOf,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { LOAD_DATASET, TORCH_DATASETS } from '../../src/torch/catalog.js';
-import { shown } from '../../src/torch/gate.js';
 import { passOf } from '../../src/torch/training/training-loop.js';
 import { type OneByOne, oneByOne } from './one-by-one.js';
 
@@ -52,7 +53,7 @@ export function eagerDataset(module: PyModule, getItem: PyNode): EagerDataset | 
   if (!ancestryOf(module, classNode).imported.some((base) => TORCH_DATASETS.has(base))) return undefined;
   const self = selfName(init);
   if (self === undefined) return undefined;
-  const called = init.field('body')?.named.flatMap((statement) => fillOf(statement, self)) ?? [];
+  const called = init.body?.named.flatMap((statement) => fillOf(statement, self)) ?? [];
   if (called.length > 1) return undefined;
   const filling = called[0] === undefined ? filledInPlace(init, getItem) : called[0];
   if (filling === undefined) return undefined;
@@ -84,11 +85,11 @@ export function eagerDataset(module: PyModule, getItem: PyNode): EagerDataset | 
 
 /** `self.items = []` of a constructor with a loop that fills it, where that is what `__getitem__` looks up. */
 function filledInPlace(init: PyNode, getItem: PyNode): Fill | undefined {
-  const statements = init.field('body')?.named ?? [];
+  const statements = init.body?.named ?? [];
   return statements.flatMap((statement) => {
     const assignment = statement.named[0];
-    const items = assignment?.type === 'assignment' ? (assignment.field('left')?.text ?? '') : '';
-    if (!isEmptyList(assignment?.field('right')) || lookupOf(getItem, items) === undefined) return [];
+    const items = assignment?.type === 'assignment' ? (assignment.left?.text ?? '') : '';
+    if (!isEmptyList(assignment?.right) || lookupOf(getItem, items) === undefined) return [];
     const grows = statements.some(
       ({ type, text }) => type === 'for_statement' && text.includes(`${items}.append(`),
     );
@@ -106,10 +107,9 @@ interface Fill {
 /** `self.items = self.method()` */
 function fillOf(statement: PyNode, self: string): readonly Fill[] {
   const assignment = statement.named[0];
-  const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
-  const call = assignment?.field('right');
-  if (target?.type !== 'attribute' || target.field('object')?.text !== self || call?.type !== 'call')
-    return [];
+  const target = assignment?.type === 'assignment' ? assignment.left : undefined;
+  const call = assignment?.right;
+  if (target?.type !== 'attribute' || target.object?.text !== self || call?.type !== 'call') return [];
   const method = methodName(call);
   if (method === undefined || receiverOf(call)?.text !== self || argumentsOf(call).length > 0) return [];
   return [{ statement, items: target.text, method }];
@@ -122,22 +122,22 @@ type Shape = Omit<OneByOne, 'data' | 'given'> &
 function shapeOfMethod(module: PyModule, method: PyNode | undefined): Shape | string | undefined {
   const self = method && selfName(method);
   if (method === undefined || self === undefined) return undefined;
-  const statements = (method.field('body')?.named ?? []).filter(
+  const statements = (method.body?.named ?? []).filter(
     (statement, at) => !(at === 0 && statement.named[0]?.type === 'string'),
   );
   const [start, loop, result] = statements;
-  const list = start?.named[0]?.type === 'assignment' ? start.named[0].field('left') : undefined;
-  if (list?.type !== 'identifier' || !isEmptyList(start?.named[0]?.field('right'))) return undefined;
+  const list = start?.named[0]?.type === 'assignment' ? start.named[0].left : undefined;
+  if (list?.type !== 'identifier' || !isEmptyList(start?.named[0]?.right)) return undefined;
   if (loop?.type !== 'for_statement' || result?.type !== 'return_statement') return undefined;
   const data = passOf(module, loop)?.data;
   if (result.named[0]?.text !== list.text || data === undefined || !isAttributeOf(data, self))
     return undefined;
   if (statements.length > 3 || isAsync(method) || decoratorsOf(method).length > 0)
-    return `\`${method.field('name')?.text}\` does more than one loop`;
+    return `\`${method.name?.text}\` does more than one loop`;
   const found = oneByOne(module, loop, list.text, self);
   if (typeof found === 'string') return found;
   const other = found.given.find(({ text }) => text !== self && text !== list.text);
-  if (other !== undefined) return `\`${other.text}\` is a parameter of \`${method.field('name')?.text}\``;
+  if (other !== undefined) return `\`${other.text}\` is a parameter of \`${method.name?.text}\``;
   return { ...found, source: data.text, method, result, given: [], unkept: [] };
 }
 
@@ -149,7 +149,7 @@ function shapeInPlace(
   self: string,
   { items }: Fill,
 ): Shape | string {
-  const loop = init.field('body')?.named.at(-1);
+  const loop = init.body?.named.at(-1);
   if (loop?.type !== 'for_statement' || !loop.text.includes(`${items}.append(`))
     return `the loop that fills \`${items}\` is not the last statement of \`__init__\``;
   const found = oneByOne(module, loop, items, self);
@@ -183,16 +183,16 @@ function attributeOf(
   name: PyNode,
   self: string,
 ): string | undefined {
-  for (const { named } of init.field('body')?.named ?? []) {
-    const target = named[0]?.type === 'assignment' ? named[0].field('left') : undefined;
-    const value = named[0]?.field('right');
+  for (const { named } of init.body?.named ?? []) {
+    const target = named[0]?.type === 'assignment' ? named[0].left : undefined;
+    const value = named[0]?.right;
     if (target === undefined || value?.type !== 'identifier' || value.text !== name.text) continue;
     const writes = module.writes(module.scopeAt(name), name.text);
     const isSame = value.end < name.start && writes.every(({ start }) => start < value.start);
     if (
       isSame &&
       isAttributeOf(target, self) &&
-      writesOf(module, classNode, target.field('attribute')?.text ?? '').length === 1
+      writesOf(module, classNode, target.attribute?.text ?? '').length === 1
     )
       return target.text;
   }
@@ -202,10 +202,10 @@ function attributeOf(
 /** A parameter that is never bound again, of a class that has nothing else by its name. */
 function canBeKept(module: PyModule, classNode: PyNode, init: PyNode, name: PyNode): boolean {
   const writes = module.writes(module.scopeAt(name), name.text);
-  const isParameter = writes.length === 1 && writes.every((each) => init.field('parameters')?.contains(each));
+  const isParameter = writes.length === 1 && writes.every((each) => init.parameters?.contains(each));
   const isTaken =
     new RegExp(`(?:\\.|\\b(?:def|class)\\s+)${name.text}\\b`).test(classNode.text) ||
-    classNode.field('body')?.named.some(({ text }) => text.startsWith(name.text));
+    classNode.body?.named.some(({ text }) => text.startsWith(name.text));
   return isParameter && !isTaken;
 }
 
@@ -218,9 +218,9 @@ function changedLater(
   loop: PyNode,
 ): string | undefined {
   const self = selfName(init) ?? '';
-  for (const node of loop.field('body')?.walk() ?? []) {
+  for (const node of loop.body?.walk() ?? []) {
     if (!isAttributeOf(node, self) || node.parent?.type === 'call') continue;
-    const later = writesOf(module, classNode, node.field('attribute')?.text ?? '').some(
+    const later = writesOf(module, classNode, node.attribute?.text ?? '').some(
       (write) => !init.contains(write) || write.start > fill.end,
     );
     if (later) return node.text;
@@ -233,14 +233,13 @@ function writesOf(module: PyModule, classNode: PyNode, name: string): readonly P
   return module.atWithin(`.${name}`, classNode).flatMap((node) => {
     const target = node.parent;
     const assignment = target?.parent;
-    const isWritten =
-      node.text === name && target?.type === 'attribute' && assignment?.field('left') === target;
+    const isWritten = node.text === name && target?.type === 'attribute' && assignment?.left === target;
     return isWritten && assignment !== undefined ? [assignment] : [];
   });
 }
 
 function isAttributeOf(node: PyNode, object: string): boolean {
-  return node.type === 'attribute' && node.field('object')?.text === object;
+  return node.type === 'attribute' && node.object?.text === object;
 }
 
 function isEmptyList(node: PyNode | undefined): boolean {
@@ -252,12 +251,12 @@ function lookupOf(
   getItem: PyNode,
   items: string,
 ): { readonly statement: PyNode; readonly index: PyNode } | undefined {
-  const statements = (getItem.field('body')?.named ?? []).filter(({ named }) => named[0]?.type !== 'string');
+  const statements = (getItem.body?.named ?? []).filter(({ named }) => named[0]?.type !== 'string');
   const [statement] = statements;
   const item = statement?.type === 'return_statement' ? statement.named[0] : undefined;
   const [, index] = item?.named ?? [];
   if (statements.length !== 1 || statement === undefined || item?.type !== 'subscript') return undefined;
-  if (item.field('value')?.text !== items || index?.type !== 'identifier') return undefined;
+  if (item.value?.text !== items || index?.type !== 'identifier') return undefined;
   return { statement, index };
 }
 
@@ -274,12 +273,11 @@ function otherUses(
   const filled = append.named[0] && receiverOf(append.named[0]);
   for (const node of module.at(name)) {
     const attribute = node.parent;
-    if (node.text !== name || attribute?.type !== 'attribute' || attribute.field('attribute') !== node)
-      continue;
+    if (node.text !== name || attribute?.type !== 'attribute' || attribute.attribute !== node) continue;
     if (isOfAnother(module, classNode, attribute)) continue;
     if (statement.contains(node) || lookup.contains(node) || attribute === filled) continue;
     const call = attribute.parent?.parent;
-    const isLength = call?.type === 'call' && call.field('function')?.text === 'len';
+    const isLength = call?.type === 'call' && call.function?.text === 'len';
     const isGrowing = append.parent?.contains(node);
     if (!isLength || isGrowing || !classNode.contains(node) || attribute.text !== items)
       return `\`${shown(attribute.closest('call') ?? attribute.parent ?? attribute)}\` uses the items elsewhere`;
@@ -293,7 +291,7 @@ function otherUses(
 /** An attribute of the `self` of a class that has nothing to do with this one. */
 function isOfAnother(module: PyModule, classNode: PyNode, attribute: PyNode): boolean {
   const around = classAround(attribute);
-  if (around === undefined || attribute.field('object')?.text !== around.self) return false;
+  if (around === undefined || attribute.object?.text !== around.self) return false;
   return !ancestryOf(module, classNode).classes.includes(around.classNode);
 }
 
@@ -305,9 +303,9 @@ export function isIndexable(module: PyModule, { classNode, fill, source }: Eager
   const dropped = new RegExp(`\\bdel\\s[^\\n]*\\.${name}\\b|\\.${name}\\.(?:clear|pop|close|remove)\\(`);
   if (writes.some(({ start }) => start > fill.start) || dropped.test(classNode.text)) return 'no';
   if (only?.type !== 'assignment' || writes.length !== 1) return 'unknown';
-  const value = only.field('right');
+  const value = only.right;
   if (value?.type === 'list' || value?.type === 'list_comprehension') return 'yes';
-  const callee = value?.type === 'call' ? value.field('function') : undefined;
+  const callee = value?.type === 'call' ? value.function : undefined;
   if (value === undefined || callee === undefined)
     return value?.type === 'generator_expression' ? 'no' : 'unknown';
   if (
@@ -318,7 +316,7 @@ export function isIndexable(module: PyModule, { classNode, fill, source }: Eager
     return 'no';
   if (/^(?:list|sorted|tuple)$/.test(callee.text)) return 'yes';
   if (qualifiedName(module, callee) !== LOAD_DATASET || hasSplat(value)) return 'unknown';
-  const streaming = keywordArgument(value, 'streaming')?.field('value');
+  const streaming = keywordValue(value, 'streaming');
   if (streaming !== undefined && streaming.type !== 'false') return 'no';
   return keywordArgument(value, 'split') === undefined ? 'no' : 'yes';
 }

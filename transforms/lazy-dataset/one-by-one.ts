@@ -1,9 +1,9 @@
 import { calledDefinition } from '../../src/semantic/definitions.js';
+import { shown } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { argumentsOf, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { shown } from '../../src/torch/gate.js';
 import { passOf } from '../../src/torch/training/training-loop.js';
 
 /** A loop that appends one value per entry, which depends on nothing but the entry and what stays the same. */
@@ -26,7 +26,7 @@ export function oneByOne(module: PyModule, loop: PyNode, list: string, self: str
   const pass = passOf(module, loop);
   if (pass?.item?.type !== 'identifier' || pass.counter !== undefined || loop.childOfType('else_clause'))
     return 'its loop counts or unpacks the entries';
-  const append = loop.field('body')?.named.at(-1);
+  const append = loop.body?.named.at(-1);
   const call = append?.type === 'expression_statement' ? append.named[0] : undefined;
   const [value, ...more] = call?.type === 'call' ? argumentsOf(call) : [];
   const appends = call?.type === 'call' && methodName(call) === 'append' && receiverOf(call)?.text === list;
@@ -44,9 +44,9 @@ function strangerCalled(
   given: readonly PyNode[],
   self: string,
 ): string | undefined {
-  for (const node of loop.field('body')?.walk() ?? []) {
-    const callee = node.type === 'call' ? node.field('function') : undefined;
-    const isOwn = callee?.type === 'attribute' && callee.field('object')?.text === self;
+  for (const node of loop.body?.walk() ?? []) {
+    const callee = node.type === 'call' ? node.function : undefined;
+    const isOwn = callee?.type === 'attribute' && callee.object?.text === self;
     if (callee === undefined || !(isOwn || given.includes(callee)) || /token/i.test(callee.text)) continue;
     if (calledDefinition(module, node) === undefined) return callee.text;
   }
@@ -56,7 +56,7 @@ function strangerCalled(
 /** Reads of names that are bound before the loop only, parameters among them. */
 function givenTo(module: PyModule, loop: PyNode): readonly PyNode[] {
   const scope = module.scopeAt(loop);
-  return [...(loop.field('body')?.walk() ?? [])].filter(
+  return [...(loop.body?.walk() ?? [])].filter(
     (node) =>
       node.type === 'identifier' &&
       roleOf(node) === 'read' &&
@@ -77,7 +77,7 @@ function bodyProblem(
   self: string,
   given: ReadonlySet<string>,
 ): string | undefined {
-  const body = loop.field('body');
+  const body = loop.body;
   const nodes = body === undefined ? [] : [...body.walk()];
   const own = new Set<string>([item.text]);
   const isShared = (text: string) => {
@@ -99,7 +99,7 @@ function bodyProblem(
     )
       return `\`${shown(node)}\` changes what the next entry sees`;
     if (/^(?:augmented_)?assignment$|^delete_statement$/.test(node.type)) {
-      const target = node.field('left') ?? node.named[0];
+      const target = node.left ?? node.named[0];
       const isName = target?.type === 'identifier' || target?.type === 'pattern_list';
       if (!isName && isShared(target?.text ?? ''))
         return `\`${shown(node)}\` changes what the next entry sees`;
@@ -125,7 +125,7 @@ function bodyProblem(
 }
 
 function isAppended(node: PyNode): boolean {
-  return node.parent?.type === 'attribute' && node.parent.field('attribute')?.text === 'append';
+  return node.parent?.type === 'attribute' && node.parent.attribute?.text === 'append';
 }
 
 function rootOf(text: string): string {

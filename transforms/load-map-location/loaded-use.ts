@@ -55,7 +55,7 @@ const WRITES_OUT: ReadonlySet<string> = new Set(['format', 'repr', 'str']);
 
 /** Whether a function only looks at its argument, and at nothing of it that depends on a device. */
 export function looksOnly(module: PyModule, call: PyNode): boolean {
-  const name = call.field('function')?.text ?? '';
+  const name = call.function?.text ?? '';
   if (name === 'isinstance') return asksForPlainTypes(module, call);
   if (WRITES_OUT.has(name)) return isShown(call);
   return isLook(call) && name !== 'max' && name !== 'min';
@@ -63,7 +63,7 @@ export function looksOnly(module: PyModule, call: PyNode): boolean {
 
 /** `len(…)`, `int(…)`: a Python number, or nothing that matters. */
 export function isLook(call: PyNode): boolean {
-  const name = call.field('function')?.text ?? '';
+  const name = call.function?.text ?? '';
   return readsOnly(name) || /^(?:abs|max|min)$/.test(name);
 }
 
@@ -89,7 +89,7 @@ function isShown(call: PyNode): boolean {
   if (parent?.type === 'interpolation' || parent?.type === 'binary_operator') return true;
   const outer = parent?.type === 'argument_list' ? parent.parent : undefined;
   if (outer === undefined) return false;
-  return outer.field('function')?.text === 'print' || takesOnly(methodName(outer) ?? '');
+  return outer.function?.text === 'print' || takesOnly(methodName(outer) ?? '');
 }
 
 /** `.cpu()`, `.cuda()`, `.to(device)`: what comes back is the tensor itself if it is there already, else a copy. */
@@ -98,7 +98,7 @@ export function isDeviceMove(call: PyNode): boolean {
   if (method === 'cpu' || method === 'cuda') return true;
   if (method !== 'to') return false;
   const [first] = argumentsOf(call);
-  const asked = argumentsOf(call).some((argument) => argument.field('name')?.text === 'device');
+  const asked = argumentsOf(call).some((argument) => argument.name?.text === 'device');
   return asked || /(?:^|[._])device$|^["'](?:cpu|cuda|mps)|^(?:\w+\.)?device\(/.test(first?.text ?? '');
 }
 
@@ -126,7 +126,7 @@ export function isPlainIndex(key: PyNode): boolean {
 export function reloadsOptimizer(loaded: PyNode, loads: readonly PyNode[]): boolean {
   const states = loads.flatMap((load) => {
     const state = argumentsOf(load)[0]?.text ?? '';
-    const receiver = load.field('function')?.field('object')?.text ?? '';
+    const receiver = load.function?.object?.text ?? '';
     return /opt|adam|sgd|solver/i.test(`${receiver} ${state}`) ? [{ load, state }] : [];
   });
   if (new Set(states.map(({ state }) => state)).size < states.length) return true;
@@ -152,7 +152,7 @@ export function isKnownMapping(module: PyModule, container: PyNode): boolean {
     writes.every((write) => {
       const definition = definitionOf(write);
       const made = definition.kind === 'value' ? definition.value : undefined;
-      if (made?.type === 'call') return MAKES_MAPPING.test(made.field('function')?.text ?? '');
+      if (made?.type === 'call') return MAKES_MAPPING.test(made.function?.text ?? '');
       return made?.type === 'dictionary' || made?.type === 'dictionary_comprehension';
     })
   );
@@ -160,7 +160,7 @@ export function isKnownMapping(module: PyModule, container: PyNode): boolean {
 
 /** `self.step`, where the file registers a buffer of that name. */
 export function registersBuffer(module: PyModule, attribute: PyNode): boolean {
-  const name = attribute.field('attribute')?.text ?? '';
+  const name = attribute.attribute?.text ?? '';
   return new RegExp(`register_buffer\\(\\s*["']${name}["']`).test(module.text);
 }
 
@@ -209,7 +209,7 @@ export const PASSING_METHODS = /^(?:copy|detach|expand|repeat|state_dict|to)$/;
 
 /** Without `list(…)` and the like around it. */
 export function bare(value: PyNode): PyNode {
-  const inner = REPACKS.has(value.field('function')?.text ?? '') ? argumentsOf(value)[0] : undefined;
+  const inner = REPACKS.has(value.function?.text ?? '') ? argumentsOf(value)[0] : undefined;
   return inner === undefined ? value : bare(inner);
 }
 
@@ -226,7 +226,7 @@ export function isLookedFor(comparison: PyNode, value: PyNode): boolean {
 /** The name that gets a value of `one, other = state["one"], state["other"]`. */
 export function unpackedTo(values: PyNode, value: PyNode): PyNode | undefined {
   const assignment = values.parent?.type === 'assignment' ? values.parent : undefined;
-  const targets = assignment?.field('right') === values ? assignment.field('left')?.named : undefined;
+  const targets = assignment?.right === values ? assignment.left?.named : undefined;
   const target = targets?.[values.named.indexOf(value)];
   return targets?.length === values.named.length && target?.type === 'identifier' ? target : undefined;
 }

@@ -104,7 +104,7 @@ class Flow implements Fate {
         this.follow(parent, parent.type === 'dictionary_splat' ? 'mapping' : holds);
         return;
       case 'pair':
-        if (parent.field('value') === value) this.follow(parent, 'mapping');
+        if (parent.value === value) this.follow(parent, 'mapping');
         return;
       case 'conditional_expression':
         if (parent.named[1] !== value) this.follow(parent, holds);
@@ -113,14 +113,14 @@ class Flow implements Fate {
         if (!isLookedFor(parent, value)) this.#stray(value, 'is compared');
         return;
       case 'named_expression':
-        this.#bind(parent.field('name'), holds);
+        this.#bind(parent.name, holds);
         this.follow(parent, holds);
         return;
       case 'assignment':
-        if (parent.field('left') !== value) this.#assign(parent, holds);
+        if (parent.left !== value) this.#assign(parent, holds);
         return;
       case 'augmented_assignment':
-        if (parent.field('left') !== value || !parent.text.includes('|='))
+        if (parent.left !== value || !parent.text.includes('|='))
           this.#stray(value, 'is used in a computation', 'no');
         return;
       case 'subscript':
@@ -190,14 +190,14 @@ class Flow implements Fate {
           this.#follow(value, parent, 'state');
         return;
       case 'assignment': {
-        const target = parent.field('left');
+        const target = parent.left;
         if (target?.type === 'identifier') this.#bind(target, 'number');
         else if (target?.type === 'attribute' && registersBuffer(this.module, target))
           this.#stray(target, 'is a buffer', 'no');
         return;
       }
       case 'argument_list': {
-        const callee = parent.parent?.field('function');
+        const callee = parent.parent?.function;
         if (callee !== undefined && takesTensors(this.module, callee))
           this.#argument(parent.parent, value, 'state');
       }
@@ -209,7 +209,7 @@ class Flow implements Fate {
   }
 
   #assign(assignment: PyNode, holds: Holds): void {
-    const target = assignment.field('left');
+    const target = assignment.left;
     if (target?.type === 'identifier') this.#bind(target, holds);
     else if (target?.type === 'subscript') this.#store(target);
     else if (target !== undefined)
@@ -219,7 +219,7 @@ class Flow implements Fate {
 
   /** `new[name] = tensor`: from here on the container holds it. */
   #store(target: PyNode): void {
-    const container = target.field('value');
+    const container = target.value;
     if (container?.type !== 'identifier') this.#stray(target, 'is kept');
     else {
       this.#write(target);
@@ -229,8 +229,8 @@ class Flow implements Fate {
 
   /** `value[key] = …` replaces an entry of a mapping; that of a tensor it changes in place, on its device. */
   #write(subscript: PyNode): void {
-    const container = subscript.field('value');
-    if (container !== undefined && !isNamed(subscript.field('subscript'))) this.#written.push(container);
+    const container = subscript.value;
+    if (container !== undefined && !isNamed(subscript.subscript)) this.#written.push(container);
   }
 
   /** Follows the reads of a variable that holds it: those that this very binding reaches, where the flow shows it. */
@@ -249,16 +249,16 @@ class Flow implements Fate {
   }
 
   #lookUp(subscript: PyNode, value: PyNode): void {
-    if (subscript.field('value') !== value) {
+    if (subscript.value !== value) {
       this.#stray(value, 'is used as an index');
       return;
     }
     const { parent } = subscript;
-    const isWritten = parent?.type === 'assignment' && parent.field('left') === subscript;
+    const isWritten = parent?.type === 'assignment' && parent.left === subscript;
     if (isWritten) this.#write(subscript);
     else if (parent?.type !== 'delete_statement') {
       if (!subscript.named.slice(1).every(isPlainIndex)) this.#indexed.push(value);
-      this.#entry(subscript, subscript.field('subscript'));
+      this.#entry(subscript, subscript.subscript);
     }
   }
 
@@ -269,9 +269,9 @@ class Flow implements Fate {
   }
 
   #attribute(attribute: PyNode, value: PyNode, holds: Holds): void {
-    const name = attribute.field('attribute')?.text ?? '';
+    const name = attribute.attribute?.text ?? '';
     const call = attribute.parent;
-    if (call?.type !== 'call' || call.field('function') !== attribute) {
+    if (call?.type !== 'call' || call.function !== attribute) {
       if (name === 'data') this.follow(attribute, holds);
       else if (!isPlainHere(name)) this.#stray(value, `has its \`${name}\` read`);
       return;
@@ -308,9 +308,9 @@ class Flow implements Fate {
       return;
     }
     const method = methodName(call);
-    const name = method ?? call.field('function')?.text ?? '';
+    const name = method ?? call.function?.text ?? '';
     if (method === 'load_state_dict') {
-      const first = argumentsOf(call)[0] === argument || argument.field('name')?.text === 'state_dict';
+      const first = argumentsOf(call)[0] === argument || argument.name?.text === 'state_dict';
       if (first) this.#load(call);
       else this.#stray(argument, 'is used here too');
       return;
@@ -334,8 +334,8 @@ class Flow implements Fate {
 
   /** `for name, tensor in pairs`, in a statement or a comprehension. Names alone are strings. */
   #loop(loop: PyNode, value: PyNode, holds: Holds): void {
-    const target = loop.field('left');
-    if (loop.field('right') !== value || target === undefined) return;
+    const target = loop.left;
+    if (loop.right !== value || target === undefined) return;
     if (holds === 'pairs') {
       const bound = target.named.at(-1);
       if (target.type === 'identifier') this.#stray(target, 'is used here too');

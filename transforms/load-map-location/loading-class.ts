@@ -63,7 +63,7 @@ function mayBecomePart({ module, node }: Elsewhere): boolean {
   while (argument.parent !== undefined && argument.parent.type !== 'argument_list')
     argument = argument.parent;
   const call = argument.parent?.parent;
-  const callee = call?.field('function');
+  const callee = call?.function;
   if (call === undefined || callee === undefined) return true;
   const path = qualifiedName(module, callee);
   if (path === undefined) {
@@ -89,8 +89,8 @@ function takesNumber(definition: PyNode | undefined, module: PyModule, argument:
   const reads = module.reads(scope, name);
   if (reads.length > 0 && reads.every(isAskedForParts)) return true;
   return reads.some(({ parent }) => {
-    if (parent?.type === 'binary_operator') return parent.field('operator')?.text !== '%';
-    const callee = parent?.type === 'argument_list' ? parent.parent?.field('function') : undefined;
+    if (parent?.type === 'binary_operator') return parent.operator?.text !== '%';
+    const callee = parent?.type === 'argument_list' ? parent.parent?.function : undefined;
     const path = callee && qualifiedName(module, callee);
     return path !== undefined && isModuleClass(path) && row(path)?.is !== 'container';
   });
@@ -100,8 +100,8 @@ function takesNumber(definition: PyNode | undefined, module: PyModule, argument:
 function isAskedForParts(read: PyNode): boolean {
   const { parent } = read;
   if (parent?.type === 'comparison_operator') return /\bis\b/.test(parent.text);
-  if (parent?.type !== 'attribute' || parent.field('object') !== read) return false;
-  return parent.parent?.type !== 'call' || parent.parent.field('function') !== parent;
+  if (parent?.type !== 'attribute' || parent.object !== read) return false;
+  return parent.parent?.type !== 'call' || parent.parent.function !== parent;
 }
 
 function leavesLoadingAlone({ module, node }: Elsewhere): Answer {
@@ -114,7 +114,7 @@ function leavesLoadingAlone({ module, node }: Elsewhere): Answer {
 }
 
 function hasMetaclass(classNode: PyNode): boolean {
-  return (classNode.field('superclasses')?.named ?? []).some(({ type }) => type === 'keyword_argument');
+  return (classNode.superclasses?.named ?? []).some(({ type }) => type === 'keyword_argument');
 }
 
 /** Code of others in a folder of the project, which is not looked into. */

@@ -50,17 +50,17 @@ export class MovedFlow {
         if (parent.named[1] !== value) this.follow(parent);
         return;
       case 'named_expression':
-        this.#bind(parent.field('name'));
+        this.#bind(parent.name);
         this.follow(parent);
         return;
       case 'assignment':
-        if (parent.field('left') !== value) this.#assign(parent);
+        if (parent.left !== value) this.#assign(parent);
         return;
       case 'augmented_assignment':
-        if (parent.field('left') === value) this.#changed(value);
+        if (parent.left === value) this.#changed(value);
         return;
       case 'subscript':
-        if (parent.field('value') === value) this.#lookUp(parent);
+        if (parent.value === value) this.#lookUp(parent);
         return;
       case 'attribute':
         this.#attribute(parent, value);
@@ -73,8 +73,7 @@ export class MovedFlow {
         return;
       case 'for_statement':
       case 'for_in_clause':
-        for (const name of parent.field('left')?.walk() ?? [])
-          if (name.type === 'identifier') this.#bind(name);
+        for (const name of parent.left?.walk() ?? []) if (name.type === 'identifier') this.#bind(name);
         return;
       // New values, or a module that is run: it moves itself and stays the same.
       case 'binary_operator':
@@ -101,8 +100,8 @@ export class MovedFlow {
   }
 
   #assign(assignment: PyNode): void {
-    const target = assignment.field('left');
-    const container = target?.type === 'subscript' ? target.field('value') : undefined;
+    const target = assignment.left;
+    const container = target?.type === 'subscript' ? target.value : undefined;
     if (target?.type === 'identifier') this.#bind(target);
     else if (target !== undefined && container?.type === 'identifier') {
       this.onWrite(target);
@@ -114,17 +113,17 @@ export class MovedFlow {
   #lookUp(subscript: PyNode): void {
     const { parent } = subscript;
     if (parent?.type === 'delete_statement') return;
-    if (parent?.type !== 'assignment' || parent.field('left') !== subscript) this.follow(subscript);
-    else if (!isNamed(subscript.field('subscript'))) this.onWrite(subscript);
+    if (parent?.type !== 'assignment' || parent.left !== subscript) this.follow(subscript);
+    else if (!isNamed(subscript.subscript)) this.onWrite(subscript);
   }
 
   #attribute(attribute: PyNode, value: PyNode): void {
-    const name = attribute.field('attribute')?.text ?? '';
+    const name = attribute.attribute?.text ?? '';
     const { parent } = attribute;
-    if (parent?.type === 'call' && parent.field('function') === attribute) {
+    if (parent?.type === 'call' && parent.function === attribute) {
       if (changesTensor(name) || changesArray(name)) this.#changed(parent);
       else if (!isFresh(ofTensor(name)) && name !== 'keys') this.follow(parent);
-    } else if (parent?.field('left') === attribute) this.#changed(value);
+    } else if (parent?.left === attribute) this.#changed(value);
     else if (name === 'imag' || mayShare(ofTensor(name))) this.follow(attribute);
   }
 
@@ -134,11 +133,11 @@ export class MovedFlow {
       return;
     }
     const method = methodName(call);
-    const callee = call.field('function');
+    const callee = call.function;
     const name = method ?? callee?.text ?? '';
     const receiver = receiverOf(call);
     const path = callee && qualifiedName(this.module, callee);
-    if (argument.field('name')?.text === 'out') this.#changed(call);
+    if (argument.name?.text === 'out') this.#changed(call);
     else if (method === 'load_state_dict' && argumentsOf(call)[0] === argument) this.onLoad(call);
     else if (name === 'deepcopy' || (method === undefined ? isLook(call) : takesOnly(name))) return;
     else if (REPACKS.has(name)) this.follow(call);

@@ -1,14 +1,13 @@
 import { calledDefinition, methodNamed } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
-import { qualifiedName } from '../../src/semantic/imports.js';
+import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { decoratorsOf, isAsync, ownNodes } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
 /** The parameter of a function of the project, in whichever file, that gets an argument of a call. Not of a method, which others may override. */
 export function parameterGiven(module: PyModule, call: PyNode, argument: PyNode): Elsewhere | undefined {
-  const callee = call.field('function');
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   const found = path === undefined ? ownFunction(module, call) : definedElsewhere(module, path);
   if (
     found?.node.type !== 'function_definition' ||
@@ -22,15 +21,15 @@ export function parameterGiven(module: PyModule, call: PyNode, argument: PyNode)
 }
 
 function ownFunction(module: PyModule, call: PyNode): Elsewhere | undefined {
-  const node = call.field('function')?.type === 'identifier' ? calledDefinition(module, call) : undefined;
+  const node = call.function?.type === 'identifier' ? calledDefinition(module, call) : undefined;
   return node && { module, node };
 }
 
 /** The name of the parameter that gets an argument of a call, by position or by name. */
 export function parameterNode(taker: PyNode, argument: PyNode, skipped: number): PyNode | undefined {
-  const parameters = taker.field('parameters')?.named ?? [];
+  const parameters = taker.parameters?.named ?? [];
   if (argument.type === 'keyword_argument') {
-    const wanted = argument.field('name')?.text;
+    const wanted = argument.name?.text;
     return parameters.map(nameIn).find((name) => name?.text === wanted);
   }
   const all = argument.parent?.named ?? [];
@@ -41,7 +40,7 @@ export function parameterNode(taker: PyNode, argument: PyNode, skipped: number):
 }
 
 function nameIn(parameter: PyNode): PyNode | undefined {
-  const name = parameter.type === 'identifier' ? parameter : (parameter.field('name') ?? parameter.named[0]);
+  const name = parameter.type === 'identifier' ? parameter : (parameter.name ?? parameter.named[0]);
   return name?.type === 'identifier' ? name : undefined;
 }
 

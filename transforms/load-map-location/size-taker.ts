@@ -11,7 +11,7 @@ import { parameterNode } from './parameter-given.js';
  * computed from it. A tensor of one number does as well there, wherever it is.
  */
 export function takesSize(module: PyModule, call: PyNode, argument: PyNode): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined) return false;
   const path = qualifiedName(module, callee);
   const own = path === undefined ? definitionNamed(module, callee) : undefined;
@@ -33,11 +33,11 @@ function isSize(module: PyModule, read: PyNode): boolean {
   while (value.parent?.type === 'binary_operator' || value.parent?.type === 'parenthesized_expression')
     value = value.parent;
   if (value.parent?.type === 'keyword_argument') value = value.parent;
-  const callee = value.parent?.type === 'argument_list' ? value.parent.parent?.field('function') : undefined;
+  const callee = value.parent?.type === 'argument_list' ? value.parent.parent?.function : undefined;
   if (callee === undefined) return false;
   if (callee.text === 'range') return module.resolve(callee) === undefined;
   // A loss takes weights, and an embedding its table, by this name.
-  if (value.field('name')?.text.startsWith('_')) return false;
+  if (value.name?.text.startsWith('_')) return false;
   const is = row(qualifiedName(module, callee) ?? '')?.is;
   return is === 'map' || is === 'layer';
 }

@@ -1,4 +1,5 @@
 import { canonical, ofTensor } from '../../src/library/library.js';
+import { initialValue } from '../../src/semantic/attribute-uses.js';
 import { classAround } from '../../src/semantic/definitions.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -6,7 +7,6 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { CROSS_ENTROPY } from '../../src/torch/catalog.js';
-import { initialValue } from '../../src/torch/module/modules.js';
 
 const HOPS = 5;
 
@@ -24,11 +24,10 @@ export function entropyFrom(module: PyModule, value: PyNode, hops = 0): Entropy 
   const call = list?.type === 'argument_list' ? list.parent : undefined;
   if (call !== undefined) {
     const first = argumentsOf(call)[0];
-    const isInput = first === end || (parent !== list && parent?.field('name')?.text === 'input');
+    const isInput = first === end || (parent !== list && parent?.name?.text === 'input');
     return isInput && isCrossEntropy(module, call) ? { call, way: [end] } : undefined;
   }
-  const target =
-    parent?.type === 'assignment' && parent.field('right') === end ? parent.field('left') : undefined;
+  const target = parent?.type === 'assignment' && parent.right === end ? parent.left : undefined;
   if (target?.type !== 'identifier' || hops > HOPS) return undefined;
   const scope = module.scopeAt(target);
   for (const read of module.reads(scope, target.text)) {
@@ -46,8 +45,8 @@ function outermost(value: PyNode): PyNode {
   for (;;) {
     const { parent } = at;
     if (parent?.type === 'parenthesized_expression') at = parent;
-    else if (parent?.type === 'subscript' && parent.field('value') === at) at = parent;
-    else if (parent?.type === 'attribute' && parent.field('object') === at) {
+    else if (parent?.type === 'subscript' && parent.value === at) at = parent;
+    else if (parent?.type === 'attribute' && parent.object === at) {
       const call = parent.parent;
       const isReshape =
         call?.type === 'call' && ofTensor(methodName(call) ?? '')?.rearranges && receiverOf(call) === at;
@@ -58,12 +57,12 @@ function outermost(value: PyNode): PyNode {
 }
 
 function isCrossEntropy(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined) return false;
   const path = qualifiedName(module, callee);
   if (path !== undefined) return CROSS_ENTROPY.includes(canonical(path));
   const made = callee.type === 'call' ? callee : makerOf(module, callee);
-  const maker = made?.type === 'call' ? made.field('function') : undefined;
+  const maker = made?.type === 'call' ? made.function : undefined;
   return maker !== undefined && CROSS_ENTROPY.includes(canonical(qualifiedName(module, maker) ?? ''));
 }
 
@@ -74,8 +73,8 @@ function makerOf(module: PyModule, callee: PyNode): PyNode | undefined {
     const [only] = definitions;
     return definitions.length === 1 && only?.kind === 'value' ? only.value : undefined;
   }
-  const name = callee.type === 'attribute' ? callee.field('attribute')?.text : undefined;
-  return name !== undefined && callee.field('object')?.text === classAround(callee)?.self
+  const name = callee.type === 'attribute' ? callee.attribute?.text : undefined;
+  return name !== undefined && callee.object?.text === classAround(callee)?.self
     ? initialValue(module, callee, name)
     : undefined;
 }

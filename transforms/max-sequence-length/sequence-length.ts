@@ -1,16 +1,16 @@
 import { type DefaultedOption, shadowingOption } from '../../src/semantic/command-line.js';
 import { ancestryOf } from '../../src/semantic/definitions.js';
+import { placeOf } from '../../src/semantic/gate.js';
 import { type Given, givenIn } from '../../src/semantic/given.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import { type Written, wholeNumber, writtenBehind } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { keywordArgument, methodName } from '../../src/semantic/statements.js';
+import { keywordArgument, keywordValue, methodName } from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass } from '../../src/torch/catalog.js';
-import { placeOf } from '../../src/torch/gate.js';
 import { libraryOf } from '../../src/torch/huggingface/huggingface.js';
 
 /** A place that says how many tokens an example may have. */
@@ -45,7 +45,7 @@ export function lengthsAbove(module: PyModule, limit: number): readonly LengthPl
   for (const { index, 0: line } of module.text.matchAll(CONSTANT)) {
     const name = module.root.descendantAt(index + line.search(/\S/));
     const assignment = name.parent;
-    const value = assignment?.type === 'assignment' ? assignment.field('right') : undefined;
+    const value = assignment?.type === 'assignment' ? assignment.right : undefined;
     const scope = module.resolve(name);
     if (name.type !== 'identifier' || value === undefined || scope?.kind !== 'module') continue;
     if (module.writes(scope, name.text).length === 1) add(name, { node: value, variable: name }, undefined);
@@ -53,7 +53,7 @@ export function lengthsAbove(module: PyModule, limit: number): readonly LengthPl
   for (const { index } of module.text.matchAll(OPTION)) {
     const flag = module.root.descendantAt(index + 1).closest('string');
     const call = flag?.parent?.parent;
-    const value = call?.type === 'call' ? keywordArgument(call, 'default')?.field('value') : undefined;
+    const value = call?.type === 'call' ? keywordValue(call, 'default') : undefined;
     if (flag === undefined || call === undefined || methodName(call) !== 'add_argument') continue;
     if (value !== undefined && keywordArgument(call, 'dest') === undefined)
       add(flag, { node: value, variable: undefined }, undefined);
@@ -91,14 +91,14 @@ export function idleUse(module: PyModule, { written: { variable } }: LengthPlace
 
 /** A trainer of trl, unsloth's loader, or a tokenizer that is told to truncate. Never `generate`. */
 function truncates(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined) return false;
   if (
     libraryOf(module, call) === 'trl' ||
     /^unsloth\.\w+\.from_pretrained$/.test(qualifiedName(module, callee) ?? '')
   )
     return true;
-  const truncation = keywordArgument(call, 'truncation')?.field('value');
+  const truncation = keywordValue(call, 'truncation');
   return (
     truncation !== undefined && truncation.type !== 'false' && /tokeniz|processor|encode/i.test(callee.text)
   );
@@ -110,7 +110,7 @@ export function shapesModel(module: PyModule, place: LengthPlace): boolean {
     const owner = read.closest('class_definition');
     if (owner !== undefined && ancestryOf(module, owner).imported.some(isModuleClass)) return true;
     for (let call = read.parent?.closest('call'); call !== undefined; call = call.parent?.closest('call')) {
-      const callee = call.field('function');
+      const callee = call.function;
       const path = (callee && qualifiedName(module, callee)) ?? callee?.text ?? '';
       if (/^torch\.|Embedding|\.generate$|position|Config$/i.test(path) && libraryOf(module, call) !== 'trl')
         return true;
@@ -125,7 +125,5 @@ function readsOf(module: PyModule, { name, written: { variable }, given }: Lengt
   if (variable !== undefined) return scope === undefined ? [] : module.reads(scope, variable.text);
   const flag = given === undefined ? plainString(name)?.replace(/^-+/, '').replaceAll('-', '_') : undefined;
   if (flag === undefined) return [];
-  return module
-    .words(flag)
-    .filter(({ parent, text }) => text === flag && parent?.field('attribute')?.text === flag);
+  return module.words(flag).filter(({ parent, text }) => text === flag && parent?.attribute?.text === flag);
 }

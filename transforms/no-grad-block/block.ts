@@ -17,18 +17,18 @@ import {
   unknown,
 } from '../../src/torch/grad/doubts.js';
 import { isFrozen, networkOf, SWITCHES, switchesToEvaluation } from '../../src/torch/grad/evaluation.js';
-import { measuredMemory } from '../../src/torch/grad/forward.js';
-import { gradUseIn, gradUseReached } from '../../src/torch/grad/grad.js';
-import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/torch/grad/mode.js';
 import { isCalledByTraining, isTrainingByName } from '../../src/torch/grad/roles.js';
 import { isPartInFile, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
-import { differentiatesWhenIterated, suspectInWords } from '../../src/torch/grad/unknown-code.js';
 import {
   doubtsOfPart,
   type GradlessPart,
   ownCalls,
   switchesToTraining,
 } from '../../src/torch/record/left-behind.js';
+import { measuredMemory } from '../../src/values/effects/forward.js';
+import { gradUseIn, gradUseReached } from '../../src/values/effects/grad.js';
+import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
+import { differentiatesWhenIterated, suspectInWords } from '../../src/values/effects/unknown-code.js';
 
 /** The statements in a row behind `model.eval()` that run the model with gradients on, in code that trains elsewhere. */
 export function evaluationBlocks(module: PyModule): readonly GradlessPart[] {

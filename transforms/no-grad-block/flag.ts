@@ -11,10 +11,10 @@ import { isTestCode } from '../../src/semantic/test-code.js';
 import { type CodeLine, isWithin, linesOf } from '../../src/syntax/code-text.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { networkOf } from '../../src/torch/grad/evaluation.js';
-import { gradUsesIn } from '../../src/torch/grad/grad.js';
-import { isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/torch/grad/mode.js';
 import { isPartInFile, runsNetwork } from '../../src/torch/grad/runs.js';
 import type { GradlessPart } from '../../src/torch/record/left-behind.js';
+import { gradUsesIn } from '../../src/values/effects/grad.js';
+import { isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 
 /** A loop that trains where a flag says so, and evaluates with gradients on where not. */
 export interface FlaggedLoop extends GradlessPart {
@@ -87,13 +87,13 @@ function guardsOf(node: PyNode, loop: PyNode): readonly PyNode[] {
   const found: PyNode[] = [];
   for (const at of node.ancestors()) {
     if (at === loop) break;
-    if (at.type === 'if_statement' && at.field('consequence')?.contains(node)) found.push(at);
+    if (at.type === 'if_statement' && at.consequence?.contains(node)) found.push(at);
   }
   return found;
 }
 
 function conditionOf(guard: PyNode): PyNode | undefined {
-  const condition = guard.field('condition');
+  const condition = guard.condition;
   return condition && unparenthesized(condition);
 }
 
@@ -131,7 +131,7 @@ function withoutGuarded(statement: PyNode, flag: string): readonly PyNode[] {
     (node) => node !== statement && node.type === 'if_statement' && conditionOf(node)?.text === flag,
   );
   if (!isGuard && !holds) return [statement];
-  const skipped = isGuard ? statement.field('consequence') : undefined;
+  const skipped = isGuard ? statement.consequence : undefined;
   return statement.named.flatMap((child) => {
     if (child === skipped) return [];
     return /^(?:block|elif_clause|else_clause|except_clause|finally_clause|case_clause)$/.test(child.type)
@@ -160,8 +160,7 @@ function asBoolean(module: PyModule, condition: PyNode): string {
   const writes = scope === undefined ? [] : module.writes(scope, condition.text);
   const isBoolean = writes.every((write) => {
     const holder = write.parent;
-    const value =
-      roleOf(write) !== 'parameter' && holder?.type === 'assignment' ? holder.field('right') : undefined;
+    const value = roleOf(write) !== 'parameter' && holder?.type === 'assignment' ? holder.right : undefined;
     return /^(?:true|false|comparison_operator|not_operator)$/.test(value?.type ?? '');
   });
   return isBoolean ? condition.text : `bool(${condition.text})`;

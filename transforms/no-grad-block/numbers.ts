@@ -4,11 +4,12 @@ import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { keepsOnlyNumbers } from '../../src/torch/grad/doubts.js';
 import { evaluations, isFrozen } from '../../src/torch/grad/evaluation.js';
-import { gradUseIn, gradUseReached } from '../../src/torch/grad/grad.js';
-import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/torch/grad/mode.js';
 import { mayCallNetwork, NUMBERS, networkRunBy, numericRuns } from '../../src/torch/grad/numeric-runs.js';
 import { isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
 import { type GradlessPart, leavesNothing } from '../../src/torch/record/left-behind.js';
+import { gradUseIn, gradUseReached } from '../../src/values/effects/grad.js';
+import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
+import { effectsOf } from '../../src/values/index.js';
 import { evaluationBlocks } from './block.js';
 import { flaggedLoops } from './flag.js';
 
@@ -32,8 +33,7 @@ export function numericBlocks(module: PyModule): readonly GradlessPart[] {
 function isOurs(module: PyModule, owner: PyNode): boolean {
   if (isTestCode(module, owner)) return false;
   if (owner === module.root) return true;
-  if (isGradOff(module, owner) || onlyRunsGradOff(module, owner) || entersGradOff(module, owner))
-    return false;
+  if (effectsOf(module, owner).isGradOff) return false;
   if (gradUseReached(module, owner) !== undefined) return true;
   if (!isInTraining(module, owner)) return false;
   if (evaluations(module).some(({ functionNode }) => functionNode === owner)) return false;
@@ -78,8 +78,8 @@ function callsOf(module: PyModule, owner: PyNode): readonly PyNode[] {
 /** `y = …`, `a, b = …` with plain names, by which everything else gets at the values. */
 function isAssignment(statement: PyNode): boolean {
   const [assignment, ...others] = statement.type === 'expression_statement' ? statement.named : [];
-  const target = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
-  const value = assignment?.field('right');
+  const target = assignment?.type === 'assignment' ? assignment.left : undefined;
+  const value = assignment?.right;
   if (target === undefined || value === undefined || others.length > 0) return false;
   const targets = /pattern|tuple/.test(target.type) ? target.named : [target];
   if (!targets.every(({ type }) => type === 'identifier') || value.type === 'assignment') return false;

@@ -7,8 +7,7 @@ import { behindBracket } from '../../src/syntax/code-text.js';
 import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isBetween } from '../../src/syntax/within.js';
-import { isDevice } from '../../src/torch/tensor/device-value.js';
-import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { valueOf } from '../../src/values/index.js';
 
 export interface MovedAttribute {
   /** `self.name`. */
@@ -129,11 +128,11 @@ export function* movedAttributes(module: PyModule): Generator<MovedAttribute> {
   for (const { parent: method } of MOVES.flatMap((literal) => module.atWhere(literal, may))) {
     const call = method?.parent;
     if (method === undefined || call?.type !== 'call') continue;
-    let attribute = method.field('object');
-    while (attribute?.type === 'subscript') attribute = attribute.field('value');
-    const name = attribute?.type === 'attribute' ? attribute.field('attribute')?.text : undefined;
+    let attribute = method.object;
+    while (attribute?.type === 'subscript') attribute = attribute.value;
+    const name = attribute?.type === 'attribute' ? attribute.attribute?.text : undefined;
     if (attribute === undefined || name === undefined || !mayBeMade(module.glimpse, name)) continue;
-    const isOwn = attribute.field('object')?.text === classAround(attribute)?.self;
+    const isOwn = attribute.object?.text === classAround(attribute)?.self;
     if (isOwn) yield { attribute, method, call };
   }
 }
@@ -142,8 +141,11 @@ export function isMove(module: PyModule, call: PyNode): boolean {
   const [first] = argumentsOf(call);
   if (methodName(call) === 'cuda') return true;
   if (methodName(call) !== 'to' || first === undefined) return false;
-  const device = first.type === 'keyword_argument' ? first.field('value') : first;
-  if (first.type === 'keyword_argument' && first.field('name')?.text !== 'device') return false;
+  const device = first.type === 'keyword_argument' ? first.value : first;
+  if (first.type === 'keyword_argument' && first.name?.text !== 'device') return false;
   // `.to(x)` of another tensor moves as well.
-  return device !== undefined && (isDevice(module, device) !== 'no' || kindOf(module, device) === 'tensor');
+  return (
+    device !== undefined &&
+    (valueOf(module, device).isDevice !== 'no' || valueOf(module, device).kind === 'tensor')
+  );
 }

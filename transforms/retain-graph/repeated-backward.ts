@@ -13,8 +13,8 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import type { Backward } from '../../src/torch/grad/backward-calls.js';
-import { gradUsesIn } from '../../src/torch/grad/grad.js';
-import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { gradUsesIn } from '../../src/values/effects/grad.js';
+import { valueOf } from '../../src/values/index.js';
 
 /** Settings, sizes and data: they have no graph. */
 const SETTING =
@@ -52,7 +52,7 @@ function graphNames(
   const pending = [value];
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     const node = unparenthesized(at);
-    if (seen.has(node) || kindOf(module, node) === 'number') continue;
+    if (seen.has(node) || valueOf(module, node).kind === 'number') continue;
     seen.add(node);
     if (node.type === 'identifier') {
       if (SETTING.test(node.text)) continue;
@@ -75,7 +75,7 @@ function graphNames(
       const computed = receiver !== undefined && isComputed(module, receiver);
       pending.push(...argumentsOf(node), ...(computed ? [receiver] : []));
     } else if (node.type === 'attribute') {
-      const object = node.field('object');
+      const object = node.object;
       if (object === undefined || SETTING.test(node.text)) continue;
       // What an object keeps for itself may come from an earlier round.
       if (object.text === classAround(node)?.self) return undefined;
@@ -96,33 +96,32 @@ function isComputed(module: PyModule, receiver: PyNode): boolean {
 
 /** A network of the file that stores something on itself in its forward may carry a graph from call to call. */
 function keepsState(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
-  const object = callee?.type === 'attribute' ? callee.field('object') : callee;
+  const callee = call.function;
+  const object = callee?.type === 'attribute' ? callee.object : callee;
   const classNode = object && classBehind(module, object);
   if (classNode === undefined) return false;
   return ancestryOf(module, classNode)
     .classes.flatMap(methodsOf)
     .some(
       (method) =>
-        method.field('name')?.text !== '__init__' &&
-        /(?:^|,)[ \t]*self\.\w+[^=\n]*=(?!=)/m.test(method.field('body')?.text ?? ''),
+        method.name?.text !== '__init__' &&
+        /(?:^|,)[ \t]*self\.\w+[^=\n]*=(?!=)/m.test(method.body?.text ?? ''),
     );
 }
 
 /** Returned, yielded or stored with its graph. */
 function isHandedOn(around: PyNode, names: ReadonlySet<string>): boolean {
-  for (const node of (around.field('body') ?? around).walk()) {
-    const stores =
-      node.type === 'assignment' && /^(?:attribute|subscript)$/.test(node.field('left')?.type ?? '');
+  for (const node of (around.body ?? around).walk()) {
+    const stores = node.type === 'assignment' && /^(?:attribute|subscript)$/.test(node.left?.type ?? '');
     const adds = node.type === 'call' && /^(?:append|add|update|put|extend)$/.test(methodName(node) ?? '');
     if (!stores && !adds && !/^(?:return_statement|yield)$/.test(node.type)) continue;
-    const given = stores ? node.field('right') : adds ? node.field('arguments') : node;
+    const given = stores ? node.right : adds ? node.arguments : node;
     for (const inner of given?.walk() ?? []) {
       if (inner.type !== 'identifier' || !names.has(inner.text)) continue;
-      const next = inner.parent?.type === 'attribute' ? (inner.parent.field('attribute')?.text ?? '') : '';
+      const next = inner.parent?.type === 'attribute' ? (inner.parent.attribute?.text ?? '') : '';
       const number =
         inner.parent?.parent?.type === 'call' &&
-        builtin(inner.parent.parent.field('function')?.text ?? '')?.gives === 'number';
+        builtin(inner.parent.parent.function?.text ?? '')?.gives === 'number';
       if (!cutsGraph(next) && !number) return true;
     }
   }

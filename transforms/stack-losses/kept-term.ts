@@ -9,6 +9,7 @@ import { once } from '../../src/semantic/once.js';
 import {
   argumentsOf,
   keywordArgument,
+  keywordValue,
   methodName,
   ownNodes,
   receiverOf,
@@ -16,8 +17,8 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { tensorRead } from '../../src/torch/statistic/statistic-use.js';
-import { calledBy } from '../../src/torch/tensor/called.js';
+import { tensorRead } from '../../src/values/uses/tensor-read.js';
+import { calledBy } from '../../src/values/value/called.js';
 
 const MAX_DEPTH = 6;
 
@@ -61,7 +62,7 @@ function isChanged(module: PyModule, root: PyNode, loop: PyNode, used: PyNode, s
 /** `alias = place`, also by way of a method that shares its memory. */
 function aliasOf(module: PyModule, place: PyNode): PyNode | undefined {
   const assignment = place.closest('assignment', 'block');
-  const [left, right] = [assignment?.field('left'), assignment?.field('right')];
+  const [left, right] = [assignment?.left, assignment?.right];
   const shares = right !== undefined && sharedRoots(module, right).includes(place);
   return shares && left?.type === 'identifier' ? left : undefined;
 }
@@ -166,13 +167,13 @@ function sharedRoots(module: PyModule, value: PyNode): readonly PyNode[] {
     case 'conditional_expression':
       return of(node.named[0], node.named[2]);
     case 'boolean_operator':
-      return of(node.field('left'), node.field('right'));
+      return of(node.left, node.right);
     case 'unary_operator':
-      return node.field('operator')?.text === '+' ? of(node.field('argument')) : [node];
+      return node.operator?.text === '+' ? of(node.argument) : [node];
     case 'named_expression':
-      return [...of(node.field('name')), ...of(node.field('value'))];
+      return [...of(node.name), ...of(node.value)];
     case 'attribute':
-      return node.field('attribute')?.text === 'data' ? of(node.field('object')) : [node];
+      return node.attribute?.text === 'data' ? of(node.object) : [node];
     case 'call': {
       const input = sharedInput(module, node);
       return input === undefined ? [node] : of(input);
@@ -184,9 +185,9 @@ function sharedRoots(module: PyModule, value: PyNode): readonly PyNode[] {
 
 /** What `x.detach()`, `torch.squeeze(x)`, `x.mul_(2)` and `F.relu(x, inplace=True)` may give back. */
 function sharedInput(module: PyModule, call: PyNode): PyNode | undefined {
-  const callee = call.field('function');
+  const callee = call.function;
   const name = methodName(call) ?? callee?.text ?? '';
-  const out = keywordArgument(call, 'out')?.field('value');
+  const out = keywordValue(call, 'out');
   const writes = name.endsWith('_') || keywordArgument(call, 'inplace') !== undefined;
   const mayWrite = argumentsOf(call).some(({ type }) => type === 'true');
   if (out !== undefined) return out;
@@ -199,11 +200,10 @@ function sharedInput(module: PyModule, call: PyNode): PyNode | undefined {
 function isChangedAt(place: PyNode): boolean {
   let holder = place.parent;
   if (holder?.type !== 'attribute' && holder?.type !== 'subscript') return false;
-  if (holder.field('attribute')?.text === 'data' && holder.parent?.type === 'attribute')
-    holder = holder.parent;
+  if (holder.attribute?.text === 'data' && holder.parent?.type === 'attribute') holder = holder.parent;
   const statement = holder.parent;
   if (statement?.type === 'assignment' || statement?.type === 'augmented_assignment') {
-    return statement.field('left') === holder;
+    return statement.left === holder;
   }
   return (
     statement?.type === 'call' &&
@@ -246,7 +246,7 @@ function findSources(module: PyModule, value: PyNode, depth: number): readonly P
 }
 
 function isMadeOnDefaultDevice(module: PyModule, node: PyNode): boolean {
-  const callee = node.type === 'call' ? node.field('function') : undefined;
+  const callee = node.type === 'call' ? node.function : undefined;
   const path = callee && qualifiedName(module, callee);
   return path !== undefined && isMaker(path) && keywordArgument(node, 'device') === undefined;
 }

@@ -17,9 +17,8 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { within } from '../../src/syntax/within.js';
 import { FLOAT_DTYPES } from '../../src/torch/catalog.js';
-import { calledBy } from '../../src/torch/tensor/called.js';
-import { isProvenTensor } from '../../src/torch/tensor/proven-tensor.js';
-import { kindOf } from '../../src/torch/tensor/tensor.js';
+import { valueOf } from '../../src/values/index.js';
+import { calledBy } from '../../src/values/value/called.js';
 
 const MAX_DEPTH = 16;
 /** A function within a function counts for more. */
@@ -77,7 +76,7 @@ function isCast(method: string, to: 'float' | 'whole'): boolean {
 
 function dtypeAmong(module: PyModule, call: PyNode): string | undefined {
   return argumentsOf(call)
-    .map((node) => (node.type === 'keyword_argument' ? (node.field('value') ?? node) : node))
+    .map((node) => (node.type === 'keyword_argument' ? (node.value ?? node) : node))
     .map((node) => qualifiedName(module, node) ?? '')
     .find((path) => FLOAT_DTYPES.has(path));
 }
@@ -89,16 +88,16 @@ function isFixed(rounds: Rounds, expression: PyNode, depth: number): boolean {
   if (!rounds.region.contains(node)) return true;
   if (depth > MAX_DEPTH) return false;
   const of = (inner: PyNode | undefined): boolean => inner !== undefined && isFixed(rounds, inner, depth + 1);
-  if (kindOf(rounds.module, node) === 'number') return true;
+  if (valueOf(rounds.module, node).kind === 'number') return true;
   switch (node.type) {
     case 'identifier':
       return isVariableFixed(rounds, node, depth);
     case 'unary_operator':
-      return of(node.field('argument'));
+      return of(node.argument);
     case 'binary_operator':
-      return of(node.field('left')) && of(node.field('right'));
+      return of(node.left) && of(node.right);
     case 'keyword_argument':
-      return of(node.field('value'));
+      return of(node.value);
     case 'attribute':
       return isAttributeFixed(rounds, node, depth);
     case 'subscript':
@@ -143,7 +142,7 @@ function isVariableFixed(rounds: Rounds, identifier: PyNode, depth: number): boo
 /** The sequence that a target of a loop runs over: `a` of `for i, x in enumerate(a)`, of `for x, y in zip(a, b)`. */
 function itemsOf(target: PyNode, iterable: PyNode): PyNode | undefined {
   const isAlone = /^for_/.test(target.parent?.type ?? '');
-  const called = iterable.type === 'call' ? iterable.field('function')?.text : undefined;
+  const called = iterable.type === 'call' ? iterable.function?.text : undefined;
   const place = target.parent?.named.indexOf(target) ?? -1;
   if (called === 'enumerate' && !isAlone) return place === 1 ? argumentsOf(iterable)[0] : undefined;
   if (called === 'zip' && !isAlone) return argumentsOf(iterable)[place];
@@ -167,15 +166,15 @@ function areItemsFixed(rounds: Rounds, sequence: PyNode, depth: number): boolean
       return true;
   }
   if (node.type === 'call' && isSplit(methodName(node) ?? '')) {
-    const isFunction = qualifiedName(module, node.field('function') ?? node) !== undefined;
+    const isFunction = qualifiedName(module, node.function ?? node) !== undefined;
     const whole = isFunction ? argumentsOf(node)[0] : receiverOf(node);
     return whole !== undefined && isFixed(rounds, whole, depth + 1);
   }
-  return isProvenTensor(module, node) && isFixed(rounds, node, depth + 1);
+  return valueOf(module, node).isTensor && isFixed(rounds, node, depth + 1);
 }
 
 function isItemFixed(rounds: Rounds, node: PyNode, depth: number): boolean {
-  const value = node.field('value');
+  const value = node.value;
   if (value === undefined) return false;
   // No list or dict has an item for a slice among several.
   const [first, ...more] = node.named.filter((each) => each !== value);
@@ -185,8 +184,8 @@ function isItemFixed(rounds: Rounds, node: PyNode, depth: number): boolean {
 
 function isAttributeFixed(rounds: Rounds, node: PyNode, depth: number): boolean {
   const { module } = rounds;
-  const name = node.field('attribute')?.text ?? '';
-  const object = node.field('object');
+  const name = node.attribute?.text ?? '';
+  const object = node.object;
   const known = ofTensor(name);
   if ((known?.attribute && isPlain(known) && name !== 'dtype') || qualifiedName(module, node) !== undefined)
     return true;
@@ -200,15 +199,14 @@ function isSetLater(attribute: PyNode, name: string): boolean {
   const target = attribute.parent;
   const assignment = target?.parent;
   const isSet = /^(?:augmented_)?assignment$/.test(assignment?.type ?? '');
-  if (attribute.text !== name || !isSet || assignment?.field('left') !== target) return false;
-  return assignment?.closest('function_definition')?.field('name')?.text !== '__init__';
+  if (attribute.text !== name || !isSet || assignment?.left !== target) return false;
+  return assignment?.closest('function_definition')?.name?.text !== '__init__';
 }
 
 function isCallFixed(rounds: Rounds, call: PyNode, depth: number): boolean {
   const { module } = rounds;
-  const callee = call.field('function');
-  if (callee === undefined || hasSplat(call) || call.field('arguments')?.type !== 'argument_list')
-    return false;
+  const callee = call.function;
+  if (callee === undefined || hasSplat(call) || call.arguments?.type !== 'argument_list') return false;
   const given = argumentsOf(call);
   const areGiven = (): boolean => given.every((each) => isFixed(rounds, each, depth + 1));
   const path = qualifiedName(module, callee);
@@ -238,9 +236,7 @@ function tellsDtype(known: Row | undefined): boolean {
 function isResultFixed({ module, node }: Elsewhere, depth: number): boolean {
   const returns = [...ownNodes(node)].filter(({ type }) => type === 'return_statement');
   const [value] = returns.length === 1 ? (returns[0]?.named ?? []) : [];
-  const takesMany = (node.field('parameters')?.named ?? []).some(({ type }) =>
-    type.endsWith('_splat_pattern'),
-  );
+  const takesMany = (node.parameters?.named ?? []).some(({ type }) => type.endsWith('_splat_pattern'));
   if (value === undefined || takesMany || SWITCHES.test(module.codeOf(node))) return false;
   return isFixed({ module, region: node }, value, depth + DEPTH_OF_A_CALL);
 }

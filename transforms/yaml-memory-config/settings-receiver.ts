@@ -2,7 +2,7 @@ import { ancestryOf, definitionBehind } from '../../src/semantic/definitions.js'
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { decoratorsOf, keywordArgument } from '../../src/semantic/statements.js';
+import { decoratorsOf, keywordValue } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { argumentsCall } from '../../src/torch/huggingface/huggingface.js';
 import { modelLoad } from '../../src/torch/huggingface/pretrained.js';
@@ -30,7 +30,7 @@ const ARGUMENTS: ReadonlySet<string> = new Set([
 const LOADING: ReadonlySet<string> = new Set(['dtype', 'low_cpu_mem_usage', 'torch_dtype', 'use_cache']);
 
 export function settingsReceiver(module: PyModule, call: PyNode): SettingsReceiver | undefined {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined) return undefined;
   const path = qualifiedName(module, callee);
   const local = path === undefined ? definitionBehind(module, callee) : undefined;
@@ -46,7 +46,7 @@ export function settingsReceiver(module: PyModule, call: PyNode): SettingsReceiv
 
 function isDataclass({ module, node }: Elsewhere): boolean {
   return decoratorsOf(node).some((decorator) => {
-    const callee = decorator.type === 'call' ? (decorator.field('function') ?? decorator) : decorator;
+    const callee = decorator.type === 'call' ? (decorator.function ?? decorator) : decorator;
     return qualifiedName(module, callee) === 'dataclasses.dataclass';
   });
 }
@@ -59,23 +59,21 @@ function dataclassReceiver(here: PyModule, own: Elsewhere): SettingsReceiver | u
   for (const { module, node } of [own, ...elsewhere]) {
     for (const each of ancestryOf(module, node).classes) {
       if (module.scopeOf(each).has('__init__')) return undefined;
-      for (const statement of each.field('body')?.named ?? []) {
+      for (const statement of each.body?.named ?? []) {
         const assignment = statement.named[0];
-        const name = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
+        const name = assignment?.type === 'assignment' ? assignment.left : undefined;
         if (name?.type !== 'identifier' || assignment?.field('type') === undefined || fields.has(name.text))
           continue;
-        const value = module === here ? defaultIn(assignment.field('right')) : undefined;
+        const value = module === here ? defaultIn(assignment.right) : undefined;
         fields.set(name.text, { default: value });
       }
     }
   }
-  return { name: own.node.field('name')?.text ?? '', fields, known: new Set(fields.keys()) };
+  return { name: own.node.name?.text ?? '', fields, known: new Set(fields.keys()) };
 }
 
 /** `x: int = 3`, `x: int = field(default=3)`. */
 function defaultIn(value: PyNode | undefined): PyNode | undefined {
   if (value?.type !== 'call') return value;
-  return value.field('function')?.text.endsWith('field') === true
-    ? keywordArgument(value, 'default')?.field('value')
-    : undefined;
+  return value.function?.text.endsWith('field') === true ? keywordValue(value, 'default') : undefined;
 }

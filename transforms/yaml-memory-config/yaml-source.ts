@@ -45,7 +45,7 @@ function sourceOf(module: PyModule, expression: PyNode, hops: number): YamlSourc
     const source = sourceOf(module, part.of, hops + 1);
     return source && { ...source, keys: [...source.keys, part.key] };
   }
-  const callee = node.type === 'call' ? node.field('function') : undefined;
+  const callee = node.type === 'call' ? node.function : undefined;
   const path = callee && qualifiedName(module, callee);
   const [given] = node.type === 'call' ? argumentsOf(node) : [];
   if (given === undefined || path === undefined || !LOADS.has(path)) return undefined;
@@ -58,8 +58,8 @@ function sourceOf(module: PyModule, expression: PyNode, hops: number): YamlSourc
 /** `config["model"]`, `config.get("model")`. */
 function partOf(node: PyNode): { readonly of: PyNode; readonly key: string } | undefined {
   const isGet = node.type === 'call' && methodName(node) === 'get';
-  const of = node.type === 'subscript' ? node.field('value') : isGet ? receiverOf(node) : undefined;
-  const written = node.type === 'subscript' ? node.field('subscript') : argumentsOf(node)[0];
+  const of = node.type === 'subscript' ? node.value : isGet ? receiverOf(node) : undefined;
+  const written = node.type === 'subscript' ? node.subscript : argumentsOf(node)[0];
   const key = of === undefined || written === undefined ? undefined : plainString(written);
   return of === undefined || key === undefined ? undefined : { of, key };
 }
@@ -77,7 +77,7 @@ function openedPath(module: PyModule, expression: PyNode, hops: number): NamedPa
     return isKnown ? openedPath(module, definition.value, hops + 1) : undefined;
   }
   if (node.type !== 'call') return undefined;
-  const callee = node.field('function');
+  const callee = node.function;
   if (callee?.type === 'identifier' && callee.text === 'open' && module.resolve(callee) === undefined) {
     const [given] = argumentsOf(node);
     return given && pathOf(module, given, hops + 1);
@@ -92,7 +92,7 @@ function openedPath(module: PyModule, expression: PyNode, hops: number): NamedPa
 /** A path that the code spells out. */
 function pathOf(module: PyModule, expression: PyNode, hops: number): NamedPath | undefined {
   const node = unparenthesized(
-    expression.type === 'keyword_argument' ? (expression.field('value') ?? expression) : expression,
+    expression.type === 'keyword_argument' ? (expression.value ?? expression) : expression,
   );
   if (hops > MAX_HOPS) return undefined;
   const written = plainString(node);
@@ -102,11 +102,11 @@ function pathOf(module: PyModule, expression: PyNode, hops: number): NamedPath |
     if (only === undefined || others.length > 0) return undefined;
     const definition = definitionOf(only);
     if (definition.kind === 'value') return pathOf(module, definition.value, hops + 1);
-    const otherwise = definition.kind === 'parameter' ? only.parent?.field('value') : undefined;
+    const otherwise = definition.kind === 'parameter' ? only.parent?.value : undefined;
     const path = otherwise && pathOf(module, otherwise, hops + 1);
     return path && { ...path, isDefault: true };
   }
-  const callee = node.type === 'call' ? node.field('function') : undefined;
+  const callee = node.type === 'call' ? node.function : undefined;
   const isPath = callee !== undefined && qualifiedName(module, callee) === 'pathlib.Path';
   const [only, ...others] = isPath ? argumentsOf(node) : [];
   return only === undefined || others.length > 0 ? undefined : pathOf(module, only, hops + 1);

@@ -11,8 +11,7 @@ export function takesGradAsTensor(module: PyModule): PyNode | undefined {
 function findGradTaken(module: PyModule): PyNode | undefined {
   for (const node of module.at('.grad')) {
     const attribute = node.parent;
-    if (node.text !== 'grad' || attribute?.type !== 'attribute' || attribute.field('attribute') !== node)
-      continue;
+    if (node.text !== 'grad' || attribute?.type !== 'attribute' || attribute.attribute !== node) continue;
     if (qualifiedName(module, attribute) === undefined && !isPrepared(attribute)) return attribute;
   }
   return undefined;
@@ -21,7 +20,7 @@ function findGradTaken(module: PyModule): PyNode | undefined {
 /** Set anew, compared with `None`, or used only where such a comparison has said that it is none. */
 function isPrepared(attribute: PyNode): boolean {
   const { parent, text } = attribute;
-  if (parent?.type === 'assignment' && parent.field('left') === attribute) return true;
+  if (parent?.type === 'assignment' && parent.left === attribute) return true;
   if (parent?.type === 'delete_statement') return true;
   if (parent?.type === 'comparison_operator' && parent.named.some(({ type }) => type === 'none')) return true;
   const asked = new RegExp(`${escaped(text)}\\s+is\\s+not\\s+None`);
@@ -36,11 +35,10 @@ function isPrepared(attribute: PyNode): boolean {
 /** What holds where a node of this part of a statement runs. */
 function conditionOf(around: PyNode, inside: PyNode): PyNode | undefined {
   if (/^(?:if_statement|elif_clause)$/.test(around.type))
-    return around.field('consequence')?.contains(inside) ? around.field('condition') : undefined;
+    return around.consequence?.contains(inside) ? around.condition : undefined;
   if (around.type === 'conditional_expression')
     return around.named[0]?.contains(inside) ? around.named[1] : undefined;
-  if (around.type === 'boolean_operator')
-    return around.text.includes(' or ') ? undefined : around.field('left');
+  if (around.type === 'boolean_operator') return around.text.includes(' or ') ? undefined : around.left;
   return /_comprehension$|^generator_expression$/.test(around.type)
     ? around.childOfType('if_clause')
     : undefined;
@@ -56,10 +54,8 @@ function isSkippedWhereNone(attribute: PyNode): boolean {
       .some(
         (statement) =>
           statement.type === 'if_statement' &&
-          none.test(statement.field('condition')?.text ?? '') &&
-          /^(?:continue|return|break|raise)_statement$/.test(
-            statement.field('consequence')?.named.at(-1)?.type ?? '',
-          ),
+          none.test(statement.condition?.text ?? '') &&
+          /^(?:continue|return|break|raise)_statement$/.test(statement.consequence?.named.at(-1)?.type ?? ''),
       );
     if (skipped) return true;
     const around = at.parent?.parent;

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { CheckedFiles } from '../../oom/places.js';
 import type { TooLarge } from '../../report/too-large.js';
+import { crashesOf } from '../../workspace/examine.js';
 import { slashed } from '../../workspace/places.js';
 import { refuseLooseFile, withoutKnown } from '../baseline.js';
 import { type Context, EXIT } from '../context.js';
@@ -37,10 +38,7 @@ export async function check(context: Context): Promise<number> {
   const report =
     evidence === undefined
       ? found
-      : await withDiagnosis(found, evidence, checkedFiles(context, look), {
-          project: look.project,
-          args: context.args,
-        });
+      : await withDiagnosis(found, evidence, checkedFiles(context, look), look.project);
   await present(context, report, outputs);
   context.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
@@ -75,7 +73,9 @@ async function checkStdin(context: Context): Promise<number> {
     paths: new Map(found.scans.map(({ file: { path } }) => [path, slashed(resolve(context.io.cwd, path))])),
     text: (path) => found.scans.find(({ file }) => file.path === path)?.file.source.text,
   };
-  const report = await withDiagnosis(found, evidence, files, { project, args: context.args });
+  const report = await withDiagnosis(found, evidence, files, project);
   await present(context, report, outputs);
-  return exitCodeFor(context, report);
+  const crashes = found.scans.flatMap(crashesOf);
+  context.confess(crashes, []);
+  return crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
 }

@@ -1,7 +1,9 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { terminalPage } from '../../report/explain.js';
 import type { Example } from '../../report/page.js';
+import type { TransformMeta } from '../../toolkit/contract.js';
 import { textOf } from '../../workspace/bounded.js';
+import type { Catalogue } from '../../workspace/catalogue.js';
 import { Vocabulary } from '../../workspace/selection.js';
 import { type Context, EXIT } from '../context.js';
 import { packageRoot } from '../package.js';
@@ -13,12 +15,18 @@ export async function explain(context: Context): Promise<number> {
     throw args.misuse('`memfix explain` takes the id of one transform; `memfix list` shows them all.');
   }
   const meta = new Vocabulary(catalogue).meta(id);
-  await context.show(terminalPage(meta, exampleOf(meta.id), view));
+  await context.show(terminalPage(meta, exampleOf(meta, catalogue), view));
   return EXIT.clean;
 }
 
-/** Both sides of the example on the transform's generated page, which travels with the package as fixtures do not. */
-function exampleOf(id: string): Example {
+/** Both sides of the example: of a plugin its fixture, else on the generated page, which travels with the package. */
+function exampleOf({ id, example }: TransformMeta, { plugins = [] }: Catalogue): Example {
+  const owner = plugins.find(({ transforms }) => transforms.some(({ meta }) => meta.id === id));
+  if (owner !== undefined) {
+    const folder = join(dirname(owner.file), 'fixtures', id, example);
+    const before = textOf(join(folder, 'input.py')) ?? '';
+    return { before, after: textOf(join(folder, 'output.py')) ?? before };
+  }
   const page = textOf(join(packageRoot(), 'transforms', `${id}.md`)) ?? '';
   const [, language, code = ''] = /^## Example\n\n```(\w+)\n([\s\S]*?)^```$/m.exec(page) ?? [];
   if (language !== 'diff') return { before: code, after: code };

@@ -3,6 +3,7 @@ import type { Engine } from '../../engine/engine.js';
 import type { Outcome, Scan } from '../../engine/outcome.js';
 import { plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
+import { forTerminal, withoutMarks } from '../../report/terminal.js';
 import { entryFor } from '../../workspace/assumptions.js';
 import { Failure } from '../../workspace/failure.js';
 import { repositoryRoot, shownFrom } from '../../workspace/places.js';
@@ -15,6 +16,7 @@ import { type Context, EXIT } from '../context.js';
 import { Interrupted, wantsColor } from '../io.js';
 import { type Look, lookThrough, prepare } from '../looking.js';
 import { evidenceOf } from '../oom.js';
+import { page, pagerFor } from '../pager.js';
 import { provenByRuns, provenOf } from '../proven.js';
 import { exitCodeFor } from '../results.js';
 import type { Remember } from '../session-remember.js';
@@ -116,6 +118,11 @@ async function converse(
       remember: rememberer(look),
       state: State.of(repositoryRoot(io.cwd) ?? io.cwd, io.env),
       resume: args.flag('resume'),
+      aim: args.aim,
+      page: async (text) => {
+        const pager = pagerFor(withoutMarks(text), io);
+        return pager !== undefined && (await page(pager, forTerminal(text), io.env));
+      },
       terminal: {
         input: io.stdin as NodeJS.ReadStream,
         output: (io.screen ?? io.stderr) as NodeJS.WriteStream,

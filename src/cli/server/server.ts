@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { Failure } from '../../workspace/failure.js';
 import { interpret } from '../../workspace/read.js';
 import type { Context } from '../context.js';
@@ -23,8 +24,19 @@ const PAUSE = 120;
 
 /** Speaks the Language Server Protocol until the editor hangs up. */
 export async function serve(context: Context): Promise<void> {
+  const relative = context.args.each('plugin').find((name) => !isAbsolute(name));
+  if (relative !== undefined)
+    throw context.args.misuse(
+      `\`--plugin ${relative}\` would be another file in each folder that you open: give its whole path.`,
+    );
   const wire = await connect(context.io);
-  await new Server(wire, new Workspaces(context)).run(context.io.signal);
+  const told = new Set<string>();
+  const tell = (words: string) => {
+    if (told.has(words)) return;
+    told.add(words);
+    void wire.connection.sendNotification('window/showMessage', { type: 2, message: `memfix: ${words}` });
+  };
+  await new Server(wire, new Workspaces(context, tell)).run(context.io.signal);
 }
 
 /** What an action carries until it is chosen. */
@@ -183,7 +195,9 @@ class Server {
       const scan = around.space.engine.scan(sheet.file);
       const seen = new Seen(sheet, around.space, scan.kind === 'scan' ? scan : undefined);
       if (versionOf(this.#textsOf(subject)) === seen.version) this.#seen.set(subject, seen);
-      this.#complaint = '';
+      const [fault] = (scan.kind === 'scan' && scan.faults) || [];
+      if (fault === undefined) this.#complaint = '';
+      else this.#complain(`The plugin ${fault.message}`);
       return seen;
     } catch (error) {
       this.#complain(error instanceof Failure ? `${error.title}: ${error.detail}` : String(error));

@@ -2,11 +2,14 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Engine } from '../../engine/engine.js';
 import type { TransformMeta } from '../../toolkit/contract.js';
+import type { Catalogue } from '../../workspace/catalogue.js';
+import { Failure } from '../../workspace/failure.js';
 import { ParserOnDemand } from '../../workspace/parser-choice.js';
 import { isInside, isVendored, shownFrom } from '../../workspace/places.js';
 import { Project, type Request } from '../../workspace/project.js';
 import { Tools } from '../../workspace/tools.js';
 import type { Context } from '../context.js';
+import type { Io } from '../io.js';
 
 /** What an editor may set; a config file of the project answers for the rest. */
 export interface EditorSettings {
@@ -34,7 +37,11 @@ export class Workspaces {
   #folders: readonly string[] = [];
   #settings: EditorSettings = {};
 
-  constructor(private readonly context: Context) {
+  constructor(
+    private readonly context: Context,
+    /** Says a sentence to the person. */
+    private readonly tell: (words: string) => void,
+  ) {
     this.#parser = new ParserOnDemand(context.io.env['MEMFIX_PARSER']);
   }
 
@@ -71,11 +78,30 @@ export class Workspaces {
   }
 
   async #made(cwd: string): Promise<Workspace> {
-    const { io, args, catalogue } = this.context;
-    const project = new Project(this.#request(args.request(cwd, io.env)), catalogue);
+    const { io, args } = this.context;
+    const request = this.#request(args.request(cwd, io.env));
+    const project = new Project(request, await this.#catalogue(request, io));
     const engine = await new Tools(project, this.#parser).engine();
     const metas = new Map(project.vocabulary.metas.map((meta) => [meta.id, meta]));
     return { cwd, project, engine, metaOf: (id) => metas.get(id) };
+  }
+
+  /** A plugin that cannot be loaded costs its own findings only. */
+  async #catalogue(request: Request, { env }: Pick<Io, 'env'>): Promise<Catalogue> {
+    const { catalogue, args } = this.context;
+    const { catalogueWithPlugins } = await import('../plugins.js');
+    try {
+      const found = await catalogueWithPlugins(catalogue, request, args.each('plugin'), {
+        cwd: request.cwd,
+        env,
+      });
+      if (found.unloaded !== undefined) this.tell(found.unloaded);
+      return found.catalogue;
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      this.tell(`${error.title}: ${error.detail}. ${error.next}`);
+      return catalogue;
+    }
   }
 
   #request(given: Request): Request {

@@ -1,5 +1,5 @@
 import { loadParser, type PythonParser } from '../../syntax/parser.js';
-import { complaints } from '../cpython.js';
+import { complaints } from '../../testing/cpython.js';
 import { type Answers, engineOf, type Judged, judge } from './laws.js';
 import { type Mutant, mutantOf, shrunk, textOf } from './mutant.js';
 import type { Broken, Scenario, Trial } from './scenario.js';

@@ -73,7 +73,7 @@ export const EXPRESSIONS: readonly Mutator[] = [
     return node && around(node, before, after);
   },
   function moreArguments({ calls }, random) {
-    const list = random.pick(calls)?.field('arguments');
+    const list = random.pick(calls)?.arguments;
     if (list?.type !== 'argument_list') return undefined;
     const added = random.oneOf('**kwargs', '*args', 'extra=None', '**{}', '*args, **kwargs', 'key = 1');
     const last = list.named.at(-1);
@@ -82,7 +82,7 @@ export const EXPRESSIONS: readonly Mutator[] = [
       : insertion(last.end, `${random.oneOf(',', ', ', ',\n')}${added}`);
   },
   function argumentsAway({ calls }, random) {
-    const list = random.pick(calls)?.field('arguments');
+    const list = random.pick(calls)?.arguments;
     if (list?.type !== 'argument_list') return undefined;
     const text = random.oneOf(
       '()',
@@ -97,7 +97,7 @@ export const EXPRESSIONS: readonly Mutator[] = [
     return [{ start: list.start, end: list.end, text }];
   },
   function argumentLines({ calls, text }, random) {
-    const list = random.pick(calls)?.field('arguments');
+    const list = random.pick(calls)?.arguments;
     if (list?.type !== 'argument_list' || list.named.length === 0) return undefined;
     const indentation = `${indentationAt(text, list.start)}${random.oneOf('    ', '', '\t')}`;
     const style = random.below(4);
@@ -140,13 +140,13 @@ export const KEPT = 'kept_on';
 export const STATEMENTS: readonly Mutator[] = [
   function chainedAssignment({ assignments, text }, random) {
     const node = random.pick(assignments);
-    const left = node?.field('left');
+    const left = node?.left;
     if (left === undefined) return undefined;
     const target = text.slice(left.start, left.end);
     return insertion(left.start, `${random.oneOf(target, KEPT, `self.${KEPT}`, 'a, b', 'x[0]')} = `);
   },
   function annotation({ assignments }, random) {
-    const left = random.pick(assignments)?.field('left');
+    const left = random.pick(assignments)?.left;
     return left && insertion(left.end, random.oneOf(': object', ' : "int"', ' +', ': int =  1; y'));
   },
   function repeated(subject, random) {
@@ -235,7 +235,7 @@ export const STATEMENTS: readonly Mutator[] = [
     ];
   },
   function docstring({ functions }, random) {
-    const body = random.pick(functions)?.field('body');
+    const body = random.pick(functions)?.body;
     if (body === undefined) return undefined;
     return insertion(
       body.start,

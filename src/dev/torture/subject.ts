@@ -2,8 +2,9 @@ import { readdirSync } from 'node:fs';
 import type { Engine } from '../../engine/engine.js';
 import type { PyNode } from '../../syntax/node.js';
 import type { PythonParser } from '../../syntax/parser.js';
+import type { FixtureCase } from '../../testing/fixtures.js';
 import { decode } from '../../text/decode.js';
-import { casesOf, type FixtureCase, fixturesFolder } from '../fixtures.js';
+import { casesOf, fixturesFolder } from '../fixtures.js';
 
 /** A word, sign, string or comment, and how many brackets are open around it. */
 export interface Token {
@@ -84,9 +85,9 @@ export function subjectOf(fixture: FixtureCase, name: string, parser: PythonPars
 function isValue(node: PyNode): boolean {
   const { parent } = node;
   if (parent === undefined) return false;
-  if (/assignment$/.test(parent.type)) return parent.field('right') === node;
-  if (parent.type === 'keyword_argument') return parent.field('value') === node;
-  if (parent.type === 'attribute') return parent.field('object') === node;
-  if (parent.type === 'for_statement') return parent.field('right') === node;
+  if (/assignment$/.test(parent.type)) return parent.right === node;
+  if (parent.type === 'keyword_argument') return parent.value === node;
+  if (parent.type === 'attribute') return parent.object === node;
+  if (parent.type === 'for_statement') return parent.right === node;
   return true;
 }

@@ -1,7 +1,8 @@
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { transforms } from '../../../transforms/index.js';
-import { casesOf, type FixtureCase } from '../fixtures.js';
+import type { FixtureCase } from '../../testing/fixtures.js';
+import { casesOf } from '../fixtures.js';
 import { type Ended, memfix } from './program.js';
 import type { Random } from './random.js';
 

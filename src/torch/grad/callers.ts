@@ -1,5 +1,8 @@
 import { basename } from 'node:path/posix';
+import { stringValue } from '../../semantic/attribute-uses.js';
 import { classBehind } from '../../semantic/definitions.js';
+import { functionUses } from '../../semantic/function-uses.js';
+import { placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
@@ -7,11 +10,10 @@ import { ask } from '../../semantic/question.js';
 import { argumentsOf, enclosingClass, enclosingFunction } from '../../semantic/statements.js';
 import { type Look, type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Gate, ONLY_READ, placeOf } from '../gate.js';
-import { stringValue } from '../module/modules.js';
+import { usesOf } from '../../values/index.js';
+import type { Fate } from '../../values/uses/record-fate.js';
+import { ONLY_READ } from '../questions.js';
 import type { GradDoubt } from './doubts.js';
-import { usesOf } from './mode.js';
-import { type Fate, fatesAt, fatesOfTarget } from './record-fate.js';
 
 /** From caller to caller, this far. */
 const MAX_HOPS = 3;
@@ -42,14 +44,6 @@ export function callersElsewhere(module: PyModule, functionNode: PyNode, part?: 
     : findCallers(module, functionNode, part);
 }
 
-/** The same for what stands in a `return`, as gates. */
-export function callerGates(module: PyModule, returned: PyNode): readonly Gate[] {
-  const around = enclosingFunction(returned);
-  if (around === undefined) return [];
-  const { doubt, unread } = callersElsewhere(module, around, partReturned(returned));
-  return [doubt, unread].flatMap((found) => (found === undefined ? [] : [found]));
-}
-
 /** Which of the values of a `return` a node stands in; undefined where it is the only one. */
 export function partReturned(node: PyNode): Part | undefined {
   const value = node.closest('return_statement')?.named[0];
@@ -64,7 +58,7 @@ interface Caller {
 }
 
 function findCallers(module: PyModule, functionNode: PyNode, part?: Part): Callers {
-  const name = functionNode.field('name')?.text ?? '';
+  const name = functionNode.name?.text ?? '';
   const seen = new Set<PyNode>();
   let doubt: GradDoubt | undefined;
   let unread: GradDoubt | undefined;
@@ -137,10 +131,10 @@ export function isOnlyReadByCallers(module: PyModule, functionNode: PyNode, part
 
 /** Somebody may get hold of the function by a name that is computed: `getattr(steps, kind)()`. */
 function isReachedByText(module: PyModule, functionNode: PyNode): boolean {
-  const name = functionNode.field('name')?.text ?? '';
+  const name = functionNode.name?.text ?? '';
   const classNode = enclosingClass(functionNode);
   const home = basename(module.path, '.py');
-  const word = classNode?.field('name')?.text ?? home;
+  const word = classNode?.name?.text ?? home;
   const mention = { word, beside: [], needs: ['getattr'] };
   const { modules, unread } = module.around.naming(mention, (text) => /\bgetattr\s*\(/.test(text));
   return (
@@ -164,9 +158,9 @@ function usesOfCaller(
   isElsewhere: boolean,
   may: Look['may'] = mayDifferentiate,
 ): UsesElsewhere {
-  const name = functionNode.field('name');
+  const name = functionNode.name;
   const own = isElsewhere
-    ? usesOf(module, functionNode).map((node) => ({ module, node, isCertain: true }))
+    ? functionUses(module, functionNode).map((node) => ({ module, node, isCertain: true }))
     : [];
   if (name === undefined) return { uses: own, unread: undefined };
   const { uses, unread } = usesElsewhere(module, name, { may, byName: true });
@@ -178,21 +172,21 @@ function fatesOfCall(module: PyModule, use: PyNode, part: Part | undefined): rea
   const call = callOf(use);
   if (call === undefined) return [];
   const target = part && targetOf(call, part);
-  return target === undefined ? fatesAt(module, [call]) : fatesOfTarget(module, target);
+  return target === undefined ? usesOf(module, call) : usesOf(module, target, 'target');
 }
 
 /** The call of a function that is named here. */
 function callOf(use: PyNode): PyNode | undefined {
-  const callee = use.type === 'identifier' && use.parent?.field('attribute') === use ? use.parent : use;
+  const callee = use.type === 'identifier' && use.parent?.attribute === use ? use.parent : use;
   const call = callee.parent;
-  return call?.type === 'call' && call.field('function') === callee ? call : undefined;
+  return call?.type === 'call' && call.function === callee ? call : undefined;
 }
 
 /** `b` of `a, b = f()`. */
 function targetOf(call: PyNode, { index, of }: Part): PyNode | undefined {
   const assignment = call.parent;
-  const left = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
-  if (assignment?.field('right') !== call || !/^(?:pattern_list|tuple_pattern)$/.test(left?.type ?? ''))
+  const left = assignment?.type === 'assignment' ? assignment.left : undefined;
+  if (assignment?.right !== call || !/^(?:pattern_list|tuple_pattern)$/.test(left?.type ?? ''))
     return undefined;
   const targets = left?.named ?? [];
   const isPlain = targets.length === of && !targets.some(({ type }) => type === 'list_splat_pattern');

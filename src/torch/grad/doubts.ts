@@ -1,41 +1,36 @@
 import { definitionOf } from '../../semantic/flow.js';
+import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { isProgram } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { isAsync, receiverOf } from '../../semantic/statements.js';
-import { isTestCode } from '../../semantic/test-code.js';
 import type { PyNode } from '../../syntax/node.js';
-import { ONLY_READ, shown } from '../gate.js';
-import { IS_TORCH } from '../tensor/framework.js';
+import { suspicionsOf } from '../../values/effects/calls.js';
+import type { Suspect } from '../../values/effects/differentiators.js';
+import { classAskingForModeAround } from '../../values/effects/elsewhere.js';
+import {
+  asksForGraph,
+  derivativeNamed,
+  hookElsewhere,
+  measuredMemory,
+} from '../../values/effects/forward.js';
+import { differentiatingReader, trainingAutocastAround } from '../../values/effects/mode.js';
+import {
+  differentiatesWhenIterated,
+  differentiatingNetwork,
+  suspectInWords,
+} from '../../values/effects/unknown-code.js';
+import { effectsOf } from '../../values/index.js';
+import { escapesOf, handsBackGraph } from '../../values/uses/escapes.js';
+import { GradTrace } from '../../values/value/trace.js';
+import { IS_TORCH } from '../framework.js';
+import { ONLY_READ } from '../questions.js';
 import { callersElsewhere, isOnlyReadByCallers, partReturned } from './callers.js';
-import { suspicionsOf, trainingCallReached } from './calls.js';
-import type { Suspect } from './differentiators.js';
-import { classAskingForModeAround, differentiatingModuleAround } from './elsewhere.js';
-import { escapesOf, handsBackGraph } from './escapes.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { fastPathGivenIn, hasInferenceFastPath } from './fast-path.js';
-import { asksForGraph, derivativeNamed, hookElsewhere, measuredMemory } from './forward.js';
-import { gradUseReached } from './grad.js';
 import { stateOfForward } from './kept-state.js';
-import {
-  differentiatingCaller,
-  differentiatingReader,
-  entersGradOff,
-  isGradOff,
-  onlyRunsGradOff,
-  switchesGradOff,
-  trainingAutocastAround,
-} from './mode.js';
-import {
-  compilerOf,
-  importsTorch,
-  isCalledByTraining,
-  isTrainingByName,
-  scriptedElsewhere,
-} from './roles.js';
-import { GradTrace } from './trace.js';
-import { differentiatesWhenIterated, differentiatingNetwork, suspectInWords } from './unknown-code.js';
+import { compilerOf, importsTorch, isTrainingByName, scriptedElsewhere } from './roles.js';
 import { walks } from './walks.js';
 
 /** A reason against turning gradients off in a function: `no` would crash or change training, `unknown` could. */
@@ -49,25 +44,6 @@ export function no(otherwise: string): GradDoubt {
 
 export function unknown(otherwise: Question): GradDoubt {
   return { answer: 'unknown', otherwise };
-}
-
-/** Somebody else decides about the function's grad mode, or has. */
-export function hasGradMode(module: PyModule, functionNode: PyNode): boolean {
-  return (
-    switchesGradOff(module) ||
-    isTestCode(module, functionNode) ||
-    isTest(functionNode) ||
-    isCalledByTraining(module, functionNode) ||
-    isGradOff(module, functionNode) ||
-    onlyRunsGradOff(module, functionNode) ||
-    entersGradOff(module, functionNode)
-  );
-}
-
-/** `test_…()` without parameters is a test; with some it is an evaluation of that name. */
-function isTest(functionNode: PyNode): boolean {
-  const name = functionNode.field('name')?.text ?? '';
-  return name.startsWith('test_') && functionNode.field('parameters')?.named.length === 0;
 }
 
 /** All that speaks against running the function without gradients, refusals first. */
@@ -94,15 +70,15 @@ export function* doubtsAbout(
     yield unknown(
       ask(
         'another-iterable',
-      )`Does \`${functionNode.field('name')?.text}\` iterate over something other than ${suspectInWords(iterated)}?`,
+      )`Does \`${functionNode.name?.text}\` iterate over something other than ${suspectInWords(iterated)}?`,
     );
   for (const { into, isDerived } of leaving) {
     if (isDerived && into !== undefined && isLoopElement(module, functionNode, into)) continue;
     const by =
       into === undefined
-        ? differentiatingCaller(module, functionNode)
+        ? effectsOf(module, functionNode).differentiatedBy
         : differentiatingReader(module, functionNode, into);
-    const name = by?.field('name')?.text;
+    const name = by?.name?.text;
     const what = into === undefined ? 'what it returns' : `\`${shown(into)}\`, which it sets`;
     if (name !== undefined) yield no(`\`${name}\` differentiates ${what}`);
   }
@@ -134,7 +110,7 @@ export function* doubtsAbout(
 
 /** `batch[0]` of `for batch in loader`: nobody has it by this name. */
 function isLoopElement(module: PyModule, functionNode: PyNode, place: PyNode): boolean {
-  const root = place.type === 'subscript' ? place.field('value') : undefined;
+  const root = place.type === 'subscript' ? place.value : undefined;
   const scope = root?.type === 'identifier' ? module.resolve(root) : undefined;
   return (
     root !== undefined &&
@@ -179,18 +155,11 @@ function* refusals(
 ): Generator<GradDoubt> {
   if (isAsync(functionNode))
     yield no('the decorator does nothing on an `async def`: it only wraps the creation of the coroutine');
-  const reached = gradUseReached(module, functionNode);
-  if (reached !== undefined) {
-    const via = reached.via?.field('name')?.text;
-    yield no(
-      via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
-    );
-  }
-  const inner = runs.length === 0 ? undefined : differentiatingModuleAround(module);
-  if (inner !== undefined) yield no(`it may run \`${inner.name}\`, whose forward ${inner.use.words}`);
+  const effects = effectsOf(module, functionNode);
+  for (const clause of effects.differentiation(runs.length > 0)) yield no(clause);
   if (isTrainingByName(functionNode)) yield no('its name says that it trains');
-  const training = trainingCallReached(module, functionNode);
-  if (training !== undefined) yield no(training.words);
+  const { trains } = effects;
+  if (trains !== undefined) yield no(trains);
   const compiler = compilerOf(module, functionNode);
   const scripted = scriptedElsewhere(module, functionNode);
   if (scripted !== undefined)
@@ -201,7 +170,7 @@ function* refusals(
     yield unknown(
       ask(
         'compiles-decorated',
-      )`Does \`torch.compile()\` take \`${functionNode.field('name')?.text}\` with the decorator, too?`,
+      )`Does \`torch.compile()\` take \`${functionNode.name?.text}\` with the decorator, too?`,
     );
 }
 
@@ -236,7 +205,7 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Ge
     yield unknown(
       ask(
         'built-untrained',
-      )`Is the network that \`${run.functionNode.field('name')?.text}\` builds and returns left untrained on the way?`,
+      )`Is the network that \`${run.functionNode.name?.text}\` builds and returns left untrained on the way?`,
     );
   yield* doubtsAboutNetwork(module, run.model, run.functionNode, undefined, run.evals.length === 0);
 }
@@ -255,7 +224,7 @@ export function* doubtsAboutNetwork(
   const { text } = model;
   const hook = hookElsewhere(module, functionNode);
   if (hook !== undefined) yield unknown(ask('kept-only-read')`Is what ${hook} keeps ${ONLY_READ}?`);
-  const state = stateOfForward(module);
+  const state = stateOfForward(module, model);
   if (state !== undefined) yield unknown(stateOnlyRead(state));
   const derivative = derivativeNamed(part);
   if (derivative !== undefined)

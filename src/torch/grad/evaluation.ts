@@ -14,8 +14,8 @@ import {
 } from '../../semantic/statements.js';
 import { type CodeLine, isWithin, linesOf } from '../../syntax/code-text.js';
 import type { PyNode } from '../../syntax/node.js';
-import { gradUseReached } from './grad.js';
-import { isGradOff } from './mode.js';
+import { gradUseReached } from '../../values/effects/grad.js';
+import { isGradOff } from '../../values/effects/mode.js';
 import { isForward, isPartInFile, isPartInProject, runsNetwork } from './runs.js';
 
 /** A network that a function puts into evaluation mode and runs with gradients on. */
@@ -156,7 +156,7 @@ export function switchesToEvaluation(call: PyNode): boolean {
   return (
     methodName(call) === 'train' &&
     given.length === 1 &&
-    (mode?.type === 'keyword_argument' ? mode.field('value') : mode)?.type === 'false'
+    (mode?.type === 'keyword_argument' ? mode.value : mode)?.type === 'false'
   );
 }
 
@@ -166,12 +166,12 @@ export function networkOf(evalCall: PyNode): PyNode | undefined {
   while (
     outer.parent?.type === 'attribute' &&
     outer.parent.parent?.type === 'call' &&
-    givesModule(outer.parent.field('attribute')?.text ?? '')
+    givesModule(outer.parent.attribute?.text ?? '')
   )
     outer = outer.parent.parent;
   const { parent } = outer;
-  if (parent?.type === 'assignment' && parent.field('right') === outer) {
-    const target = parent.field('left');
+  if (parent?.type === 'assignment' && parent.right === outer) {
+    const target = parent.left;
     return target !== undefined && isPlainPath(target) ? target : undefined;
   }
   let inner = receiverOf(evalCall);
@@ -182,9 +182,9 @@ export function networkOf(evalCall: PyNode): PyNode | undefined {
 /** Names, attributes and items by a constant or a name: the same text is the same object. */
 export function isPlainPath(node: PyNode): boolean {
   if (node.type === 'identifier') return true;
-  if (node.type === 'attribute') return isPlainPath(node.field('object') ?? node.children[0] ?? node);
+  if (node.type === 'attribute') return isPlainPath(node.object ?? node.children[0] ?? node);
   if (node.type !== 'subscript') return false;
-  const value = node.field('value');
+  const value = node.value;
   const keys = node.named.slice(1);
   return (
     value !== undefined &&
@@ -226,7 +226,7 @@ function dependsOnTraining(call: PyNode): boolean {
     if (at.type === 'function_definition') return false;
     if (
       /^(?:if_statement|elif_clause)$/.test(at.type) &&
-      /\btrain|phase|\bmode\b/.test(at.field('condition')?.text ?? '')
+      /\btrain|phase|\bmode\b/.test(at.condition?.text ?? '')
     )
       return true;
   }
@@ -255,7 +255,7 @@ export function isFrozen(module: PyModule, { functionNode, model }: Evaluation):
     );
     if (!off) return false;
     const loop = statement.parent?.parent;
-    const walked = loop?.type === 'for_statement' ? (loop.field('right')?.text ?? '') : statement.text;
+    const walked = loop?.type === 'for_statement' ? (loop.right?.text ?? '') : statement.text;
     return walked.startsWith(`${model.text}.`);
   });
 }

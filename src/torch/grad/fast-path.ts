@@ -1,8 +1,8 @@
 import { boundElsewhere } from '../../semantic/elsewhere.js';
+import { placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { placeOf } from '../gate.js';
 
 /** Modules with a faster path that only runs without gradients: other kernels, other rounding, other padding. */
 const FAST_PATHS: readonly string[] = ['TransformerEncoder', 'MultiheadAttention', 'nn.Transformer('];
@@ -48,7 +48,7 @@ function* modulesBehindImports(module: PyModule): Generator<PyModule> {
 
 /** A call in another file that may give the function a model with such a path. */
 export function fastPathGivenIn(module: PyModule, functionNode: PyNode): string | undefined {
-  const name = functionNode.field('name');
+  const name = functionNode.name;
   if (name === undefined) return undefined;
   const { uses } = usesElsewhere(module, name, { may: () => true, byName: false });
   const caller = uses.find((use) => hasInferenceFastPath(use.module));

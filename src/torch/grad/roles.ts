@@ -1,12 +1,12 @@
 import { ancestryOf } from '../../semantic/definitions.js';
+import { functionUses } from '../../semantic/function-uses.js';
+import { placeOf } from '../../semantic/gate.js';
 import { getsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { decoratorsOf, enclosingClass } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { usesInOtherModes } from '../../values/effects/mode.js';
 import { NN_MODULE, TORCH_COMPILE, TORCH_JIT } from '../catalog.js';
-import { placeOf } from '../gate.js';
-import { importsOtherFramework } from '../tensor/framework.js';
-import { usesInOtherModes, usesOf } from './mode.js';
 
 /** Functions whose grad mode is their caller's business: a framework or the training loop calls them. */
 const CALLED_BY_TRAINING: ReadonlySet<string> = new Set([
@@ -23,7 +23,7 @@ const HOOK =
   /^(?:(?:training|validation|test|predict|eval|valid)_step|\w+_epoch_(?:start|end)|on_\w+|configure_\w+|\w+_dataloader|forward|optimizer_\w+)$/;
 
 export function isCalledByTraining(module: PyModule, functionNode: PyNode): boolean {
-  const name = functionNode.field('name')?.text ?? '';
+  const name = functionNode.name?.text ?? '';
   if (CALLED_BY_TRAINING.has(name)) return true;
   const classNode = enclosingClass(functionNode);
   if (classNode === undefined) return false;
@@ -37,7 +37,7 @@ export function isCalledByTraining(module: PyModule, functionNode: PyNode): bool
 /** Its name says that it trains: `train`, `train_one_epoch`, `fit`. */
 export function isTrainingByName(functionNode: PyNode): boolean {
   return /^_?(?:train|fit|finetune|fine_tune|pretrain|optimize|learn)(?:$|_(?!eval|test|acc|loss))/.test(
-    functionNode.field('name')?.text ?? '',
+    functionNode.name?.text ?? '',
   );
 }
 
@@ -46,12 +46,12 @@ export type Compiler = 'jit' | 'compile' | 'foreign';
 
 export function compilerOf(module: PyModule, functionNode: PyNode): Compiler | undefined {
   const decorators = decoratorsOf(functionNode).map((decorator) =>
-    decorator.type === 'call' ? (decorator.field('function') ?? decorator) : decorator,
+    decorator.type === 'call' ? (decorator.function ?? decorator) : decorator,
   );
-  const takers = usesOf(module, functionNode).flatMap((use) => {
+  const takers = functionUses(module, functionNode).flatMap((use) => {
     const value = use.parent?.type === 'attribute' ? use.parent : use;
     const call = value.parent?.type === 'argument_list' ? value.parent.parent : undefined;
-    return call?.field('function') ?? [];
+    return call?.function ?? [];
   });
   for (const callee of [...decorators, ...takers]) {
     const path = qualifiedName(module, callee);
@@ -66,7 +66,7 @@ export function compilerOf(module: PyModule, functionNode: PyNode): Compiler | u
 export function scriptedElsewhere(module: PyModule, functionNode: PyNode): string | undefined {
   const taken = usesInOtherModes(module, functionNode).uses.find(({ module: there, node, isCertain }) => {
     const call = node.parent?.type === 'argument_list' ? node.parent.parent : undefined;
-    const callee = call?.field('function');
+    const callee = call?.function;
     return isCertain && callee !== undefined && qualifiedName(there, callee)?.startsWith(TORCH_JIT) === true;
   });
   return taken && placeOf(taken.module, taken.node);
@@ -75,11 +75,6 @@ export function scriptedElsewhere(module: PyModule, functionNode: PyNode): strin
 /** `no`: the file has nothing to do with torch. `lazily`: only functions import it. */
 export function importsTorch(module: PyModule): 'yes' | 'lazily' | 'related' | 'no' {
   return module.memo(findTorchImport, module);
-}
-
-/** Whether the file may speak of torch although it does not import it. */
-export function mayMeanTorch(module: PyModule): boolean {
-  return module.text.includes('torch') && !importsOtherFramework(module);
 }
 
 /** Where most files that import it do: no other import needs to be looked at. */

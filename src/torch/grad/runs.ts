@@ -3,8 +3,9 @@ import { calledDefinition, methodsOf } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
 import { enclosingClass, ownNodes } from '../../semantic/statements.js';
+import { isSetAt, isWhole } from '../../semantic/word-places.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isGradOff } from './mode.js';
+import { isGradOff } from '../../values/effects/mode.js';
 
 /** How many functions of the file are followed to where a network runs. */
 const MAX_CALLS = 3;
@@ -21,7 +22,7 @@ export function runsNetwork(
   isPart: (module: PyModule, name: string) => boolean,
   depth = 0,
 ): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined) return false;
   if (isForward(call, model)) return true;
   if (callee.text.startsWith(`${model}.`) && model !== 'self')
@@ -44,25 +45,25 @@ export function runsNetwork(
 /** `encoder` of `model.encoder`, `layers` of `model.layers[0]`. */
 function partNamed(callee: PyNode): string {
   let at: PyNode | undefined = callee;
-  while (at?.type === 'subscript') at = at.field('value');
-  return at?.field('attribute')?.text ?? '';
+  while (at?.type === 'subscript') at = at.value;
+  return at?.attribute?.text ?? '';
 }
 
 /** `model(…)` or `model.forward(…)`. */
 export function isForward(call: PyNode, model: string): boolean {
-  const callee = call.field('function')?.text;
+  const callee = call.function?.text;
   return callee === model || callee === `${model}.forward`;
 }
 
 /** Whether a call may hand the network on, or is one of the object that has it. */
 function mayGet(call: PyNode, model: string): boolean {
-  if (model.startsWith('self.') && call.field('function')?.text.startsWith('self.') === true) return true;
-  return call.field('arguments')?.text.includes(model) === true;
+  if (model.startsWith('self.') && call.function?.text.startsWith('self.') === true) return true;
+  return call.arguments?.text.includes(model) === true;
 }
 
 /** What the network is called in a function of the file that a call runs. */
 function nameInside(module: PyModule, definition: PyNode, call: PyNode, model: string): string | undefined {
-  const isOfSelf = model.startsWith('self.') && call.field('function')?.text.startsWith('self.');
+  const isOfSelf = model.startsWith('self.') && call.function?.text.startsWith('self.');
   if (isOfSelf === true && enclosingClass(definition) !== undefined) return model;
   const given = argumentsByParameter(module, definition, call) ?? new Map<string, PyNode>();
   return [...given].find(([, value]) => value.text === model)?.[0];
@@ -80,15 +81,27 @@ export function isPartInFile(module: PyModule, name: string): boolean {
 /** The same of the project. */
 export function isPartInProject(module: PyModule, name: string): boolean {
   if (isPartInFile(module, name)) return true;
-  return module.around.summaries({ word: name, beside: ['forward'] }, hasPart)?.includes(true) ?? false;
+  const mention = { word: name, beside: ['forward'], needs: [`def ${name}`, `self.${name}`] };
+  return module.around.summaries(mention, hasPart)?.includes(true) ?? false;
 }
 
+/** `def` and the space behind it. */
+const LONGEST_DEF = 80;
+
 function hasPart(alone: PyModule, name: string): boolean {
-  return alone.words(name).some((node) => {
+  const { text } = alone;
+  if (!text.includes('forward')) return false;
+  // Only where a function is defined, or an attribute set.
+  const mayMake = (offset: number): boolean =>
+    isWhole(text, offset, name) &&
+    (text.startsWith('self.', offset - 5)
+      ? isSetAt(text, offset, name)
+      : /\bdef[\s\\]+$/.test(text.slice(Math.max(0, offset - LONGEST_DEF), offset)));
+  return alone.atPlaces(name, mayMake).some((node) => {
     const { parent } = node;
     const classNode = node.closest('class_definition');
     if (parent === undefined || classNode === undefined || !hasForward(classNode)) return false;
-    if (parent.type === 'function_definition' && parent.field('name') === node)
+    if (parent.type === 'function_definition' && parent.name === node)
       return (
         enclosingClass(parent) === classNode &&
         [...ownNodes(parent)].some(({ type, text }) => {
@@ -100,12 +113,12 @@ function hasPart(alone: PyModule, name: string): boolean {
     return (
       parent.text === `self.${name}` &&
       assignment?.type === 'assignment' &&
-      assignment.field('left') === parent &&
-      assignment.field('right')?.type === 'call'
+      assignment.left === parent &&
+      assignment.right?.type === 'call'
     );
   });
 }
 
 function hasForward(classNode: PyNode): boolean {
-  return methodsOf(classNode).some((method) => method.field('name')?.text === 'forward');
+  return methodsOf(classNode).some((method) => method.name?.text === 'forward');
 }

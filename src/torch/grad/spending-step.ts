@@ -4,7 +4,7 @@ import { reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { decoratorsOf, isAsync, ownNodes, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { calledBy } from '../tensor/called.js';
+import { calledBy } from '../../values/value/called.js';
 import { backwardsIn } from './backward-calls.js';
 import { spendingBackward } from './spent-graph.js';
 

@@ -2,7 +2,8 @@ import { ofTensor, row } from '../../library/library.js';
 import { isSetBetween } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
+import { membersAsked } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isAlwaysAfter, isAlwaysFollowed } from '../../semantic/paths.js';
 import {
@@ -21,7 +22,6 @@ import { isModel } from '../module/model-value.js';
 import { mayHaveWeights, networksOf, traceGraph } from '../module/networks.js';
 import { steppedOptimizer } from '../training/training-loop.js';
 import { type Backward, backwards, backwardsIn } from './backward-calls.js';
-import { membersAsked } from './instance.js';
 
 const MAX_DEPTH = 8;
 
@@ -72,8 +72,8 @@ function isPass(module: PyModule, value: PyNode): boolean {
   let found = false;
   traceGraph(module, value, {
     call: (call) => {
-      const callee = call.field('function');
-      const owners = [callee, callee?.type === 'attribute' ? callee.field('object') : undefined];
+      const callee = call.function;
+      const owners = [callee, callee?.type === 'attribute' ? callee.object : undefined];
       found ||= owners.some((each) => each !== undefined && isNetwork(module, each));
     },
   });
@@ -94,15 +94,14 @@ export function holdsActivations(module: PyModule, value: PyNode, depth = 0): bo
       found ||= savesForBackward(module, node, depth);
     },
     operation: (node) => {
-      found ||= /^(?:\*\*|@)$/.test(node.field('operator')?.text ?? '');
+      found ||= /^(?:\*\*|@)$/.test(node.operator?.text ?? '');
     },
   });
   return found;
 }
 
 function savesForBackward(module: PyModule, call: PyNode, depth: number): boolean {
-  const callee = call.field('function');
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   const name = methodName(call) ?? '';
   if (path !== undefined && row(path)?.loss !== undefined) return true;
   if ((path === undefined ? ofTensor(name) : row(path))?.saves)
@@ -211,7 +210,7 @@ export function isSame(module: PyModule, one: PyNode, other: PyNode): boolean {
 export function sourcesOf(module: PyModule, expression: PyNode): readonly PyNode[] {
   let root = unparenthesized(expression);
   while (root.type !== 'identifier') {
-    const inner = root.field('object') ?? root.field('value');
+    const inner = root.object ?? root.value;
     if (inner === undefined) return [];
     root = inner;
   }
@@ -230,9 +229,9 @@ function runBeside(module: PyModule, calls: readonly Backward[], value: PyNode):
 /** The operands of a sum, a product or a scaled loss. */
 export function operandsOf(expression: PyNode): readonly (PyNode | undefined)[] {
   const node = unparenthesized(expression);
-  if (node.type === 'binary_operator' && /^[-+*/]$/.test(node.field('operator')?.text ?? ''))
-    return [node.field('left'), node.field('right')];
-  if (node.type === 'unary_operator') return [node.field('argument')];
+  if (node.type === 'binary_operator' && /^[-+*/]$/.test(node.operator?.text ?? ''))
+    return [node.left, node.right];
+  if (node.type === 'unary_operator') return [node.argument];
   const name = node.type === 'call' ? (methodName(node) ?? '') : '';
   if (name === 'scale' || name === 'scale_loss') return argumentsOf(node).slice(0, 1);
   return /^(?:mean|sum|to|float|cpu|cuda|squeeze)$/.test(name) ? [receiverOf(node)] : [];
@@ -242,7 +241,7 @@ const CRITERION = /(?:^|[._])(?:criterion|loss_fn|loss_func|loss_function)$/;
 
 /** What a loss function is given first: the gradient goes on there. */
 function judgedBy(module: PyModule, node: PyNode): PyNode | undefined {
-  const callee = node.type === 'call' ? node.field('function') : undefined;
+  const callee = node.type === 'call' ? node.function : undefined;
   const path = callee && qualifiedName(module, callee);
   const judges = path === undefined ? CRITERION.test(callee?.text ?? '') : row(path)?.loss !== undefined;
   return judges ? argumentsOf(node)[0] : undefined;

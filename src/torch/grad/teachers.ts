@@ -1,5 +1,6 @@
 import { walksModule } from '../../library/library.js';
 import { definitionOf } from '../../semantic/flow.js';
+import { functionUses } from '../../semantic/function-uses.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
@@ -10,9 +11,9 @@ import {
   statementOf,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { isGradOff, onlyRunsGradOff } from '../../values/effects/mode.js';
 import { backwards } from './backward-calls.js';
 import { isPlainPath, networkOf, SWITCHES, switchesToEvaluation } from './evaluation.js';
-import { isGradOff, onlyRunsGradOff, usesOf } from './mode.js';
 import { walkedFor } from './walked-parameters.js';
 
 /** Networks of the file by their text: those that may be somebody's teacher, and those that are trained here. */
@@ -48,7 +49,7 @@ function findNetworks(module: PyModule): Networks {
   for (const node of module.at('requires_grad_(')) {
     const call = node.parent?.parent;
     const [mode] = call?.type === 'call' ? argumentsOf(call) : [];
-    if (call !== undefined && (mode?.field('value') ?? mode)?.type === 'false')
+    if (call !== undefined && (mode?.value ?? mode)?.type === 'false')
       frozen.add(networkOf(call)?.text ?? '');
   }
   for (const text of [...trained, ...frozen, 'self', '']) teachers.delete(text);
@@ -73,11 +74,11 @@ function* copies(module: PyModule): Generator<string> {
   }
   for (const node of module.at('deepcopy(')) {
     const call = node.closest('call');
-    const callee = call?.field('function');
+    const callee = call?.function;
     if (call === undefined || callee === undefined || qualifiedName(module, callee) !== 'copy.deepcopy')
       continue;
     const statement = statementOf(call).named[0];
-    const target = statement?.type === 'assignment' ? statement.field('left') : undefined;
+    const target = statement?.type === 'assignment' ? statement.left : undefined;
     if (target !== undefined && isPlainPath(target)) yield target.text;
   }
 }
@@ -87,7 +88,7 @@ function* twinsOf(module: PyModule, trained: ReadonlySet<string>): Generator<str
   const makers = new Set<string>();
   for (const text of trained) {
     for (const place of placesOf(module, text)) {
-      const value = place.parent?.field('left') === place ? place.parent.field('right') : valueAt(place);
+      const value = place.parent?.left === place ? place.parent.right : valueAt(place);
       const maker = value && makerOf(value);
       if (maker !== undefined) makers.add(maker.text);
     }
@@ -95,7 +96,7 @@ function* twinsOf(module: PyModule, trained: ReadonlySet<string>): Generator<str
   for (const maker of makers) {
     for (const node of module.at(`${maker}(`)) {
       const call = node.closest('call');
-      const target = call?.field('function')?.text === maker ? targetOf(call) : undefined;
+      const target = call?.function?.text === maker ? targetOf(call) : undefined;
       if (target !== undefined && isPlainPath(target)) yield target.text;
     }
   }
@@ -111,7 +112,7 @@ function valueAt(place: PyNode): PyNode | undefined {
 function makerOf(value: PyNode): PyNode | undefined {
   let call = value;
   for (let inner = receiverOf(call); inner?.type === 'call'; inner = receiverOf(call)) call = inner;
-  const callee = call.type === 'call' ? call.field('function') : undefined;
+  const callee = call.type === 'call' ? call.function : undefined;
   return callee !== undefined && /(?:^|\.)[A-Z]\w*$/.test(callee.text) ? callee : undefined;
 }
 
@@ -121,10 +122,9 @@ function targetOf(call: PyNode): PyNode | undefined {
   while (value.parent?.type === 'attribute' && value.parent.parent?.type === 'call')
     value = value.parent.parent;
   const { parent } = value;
-  if (parent?.type === 'assignment')
-    return parent.field('right') === value ? parent.field('left') : undefined;
+  if (parent?.type === 'assignment') return parent.right === value ? parent.left : undefined;
   const assignment = parent?.parent;
-  const targets = assignment?.type === 'assignment' ? assignment.field('left')?.named : undefined;
+  const targets = assignment?.type === 'assignment' ? assignment.left?.named : undefined;
   return parent !== undefined && targets?.length === parent.named.length
     ? targets[parent.named.indexOf(value)]
     : undefined;
@@ -134,8 +134,7 @@ function targetOf(call: PyNode): PyNode | undefined {
 export function placesOf(module: PyModule, text: string): readonly PyNode[] {
   const last = text.slice(text.lastIndexOf('.') + 1);
   return module.words(last).flatMap((node) => {
-    const whole =
-      node.parent?.type === 'attribute' && node.parent.field('attribute') === node ? node.parent : node;
+    const whole = node.parent?.type === 'attribute' && node.parent.attribute === node ? node.parent : node;
     return whole.text === text ? [whole] : [];
   });
 }
@@ -146,7 +145,7 @@ export function isInTraining(module: PyModule, node: PyNode): boolean {
   const differentiating = module.memo(functionsWithBackward, module);
   if (differentiating.has(owner)) return true;
   if (owner === undefined || onlyRunsGradOff(module, owner)) return false;
-  return usesOf(module, owner).some(
+  return functionUses(module, owner).some(
     (use) => differentiating.has(enclosingFunction(use)) && !isGradOff(module, use),
   );
 }

@@ -2,8 +2,8 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, receiverOf, statementOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { isPlainAttribute } from '../../values/value/plain.js';
 import { OPTIMIZERS } from '../catalog.js';
-import { isPlainAttribute } from './values.js';
 
 /**
  * What becomes of the parameters or the parts that a walk over a network gives. `plain`: they are counted, copied or
@@ -22,7 +22,7 @@ export function walkedFor(module: PyModule, call: PyNode): Walked {
   for (;;) {
     const holder = at.parent;
     const outer = holder?.type === 'argument_list' ? holder.parent : undefined;
-    const callee = outer?.field('function');
+    const callee = outer?.function;
     if (outer === undefined || callee === undefined) break;
     if (isOptimizerClass(module, callee)) return 'trained';
     if (!isBuiltin(module, callee)) return 'taken';
@@ -32,12 +32,12 @@ export function walkedFor(module: PyModule, call: PyNode): Walked {
     at = outer;
   }
   const loop = at.parent;
-  if (!/^for_(?:statement|in_clause)$/.test(loop?.type ?? '') || loop?.field('right') !== at) {
+  if (!/^for_(?:statement|in_clause)$/.test(loop?.type ?? '') || loop?.right !== at) {
     return trainedIn(module, call) ? 'trained' : 'taken';
   }
-  const target = loop.field('left');
+  const target = loop.left;
   const targets = target === undefined ? [] : targetsAt(target, position);
-  const place = loop.type === 'for_statement' ? loop.field('body') : loop.parent;
+  const place = loop.type === 'for_statement' ? loop.body : loop.parent;
   if (place === undefined || targets.length === 0) return 'taken';
   return worst(targets.map((each) => fateOf(module, each, place)));
 }
@@ -47,7 +47,7 @@ export function trainedIn(module: PyModule, call: PyNode): boolean {
   const statement = statementOf(call);
   for (const around of call.ancestors()) {
     if (around === statement) return false;
-    const callee = around.type === 'call' ? around.field('function') : undefined;
+    const callee = around.type === 'call' ? around.function : undefined;
     if (callee !== undefined && isOptimizerClass(module, callee)) return true;
   }
   return false;
@@ -65,7 +65,7 @@ function isBuiltin(module: PyModule, callee: PyNode): boolean {
 /** `next(net.parameters()).device` */
 function isLookedAt(value: PyNode): boolean {
   const attribute = value.parent;
-  return attribute?.type === 'attribute' && isPlainAttribute(attribute.field('attribute')?.text ?? '');
+  return attribute?.type === 'attribute' && isPlainAttribute(attribute.attribute?.text ?? '');
 }
 
 /** The names that a loop gives what stands at this place of a `zip`; all of them where that does not show. */
@@ -110,31 +110,29 @@ function fateOfRead(module: PyModule, read: PyNode): Walked {
 
 /** `p.data`, `p.numel()`, `p.requires_grad = False`, `p.copy_(…)`, `m.eval()`; not `p.grad`. */
 function fateOfAttribute(module: PyModule, attribute: PyNode): Walked {
-  const name = attribute.field('attribute')?.text ?? '';
+  const name = attribute.attribute?.text ?? '';
   const above = attribute.parent;
   if (name === 'requires_grad') {
-    const isSet = above?.type === 'assignment' && above.field('left') === attribute;
-    return isSet && above.field('right')?.type === 'false' ? 'frozen' : 'plain';
+    const isSet = above?.type === 'assignment' && above.left === attribute;
+    return isSet && above.right?.type === 'false' ? 'frozen' : 'plain';
   }
   if (name === 'requires_grad_' && above?.type === 'call') {
     const [mode] = argumentsOf(above);
-    return (mode?.field('value') ?? mode)?.type === 'false' ? 'frozen' : 'plain';
+    return (mode?.value ?? mode)?.type === 'false' ? 'frozen' : 'plain';
   }
   if (/^(?:weight|bias)$/.test(name) && above?.type === 'attribute') return fateOfAttribute(module, above);
   if (name !== 'data' && /grad|hook|parameters|modules|children|weight|bias/.test(name)) return 'taken';
   // Its value is changed, read or copied: who gets that gets no parameter.
   if (name === 'data' || isPlainAttribute(name)) return 'plain';
-  if (above?.type === 'call' && above.field('function') === attribute) return 'plain';
-  if (above?.type === 'assignment' && above.field('left') === attribute)
-    return /^(?:true|false|none|integer|float|string)$/.test(above.field('right')?.type ?? '')
-      ? 'plain'
-      : 'taken';
+  if (above?.type === 'call' && above.function === attribute) return 'plain';
+  if (above?.type === 'assignment' && above.left === attribute)
+    return /^(?:true|false|none|integer|float|string)$/.test(above.right?.type ?? '') ? 'plain' : 'taken';
   return module.mentions(/\.grad\b/) ? 'taken' : 'plain';
 }
 
 /** `isinstance(m, nn.BatchNorm2d)`, `target.data.copy_(p)`, `torch.lerp(a, b, tau)`. */
 function isHarmlessCall(module: PyModule, call: PyNode | undefined): boolean {
-  const callee = call?.field('function');
+  const callee = call?.function;
   if (call === undefined || callee === undefined) return false;
   if (isBuiltin(module, callee))
     return /^(?:isinstance|print|len|type|str|repr|hasattr|id)$/.test(callee.text);

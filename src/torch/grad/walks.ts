@@ -1,13 +1,18 @@
 import { givesHeld, givesModule, isPlainMethod, walksModule } from '../../library/library.js';
 import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { enclosingFunction, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import {
+  enclosingFunction,
+  givenTo,
+  methodName,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
 import { behindBracket } from '../../syntax/code-text.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isGradOff } from './mode.js';
-import { givenTo } from './parts.js';
-import { isPlainAttribute, resultOf } from './values.js';
+import { isGradOff } from '../../values/effects/mode.js';
+import { isPlainAttribute, resultOf } from '../../values/value/plain.js';
 
 /** A function that walks a network's parameters and turns tensor math on them into numbers. */
 export interface Walk {
@@ -74,7 +79,7 @@ function findWalks(module: PyModule): readonly Walk[] {
 
 function isLooped(call: PyNode): boolean {
   const loop = call.closest('for_statement', 'for_in_clause');
-  return loop?.field('right')?.contains(call) ?? false;
+  return loop?.right?.contains(call) ?? false;
 }
 
 /** An operation on a walked parameter, in what `.item()`, `.tolist()`, `float()` or `print()` is given. */
@@ -91,7 +96,7 @@ function mathTurnedIntoNumbers(module: PyModule, functionNode: PyNode): PyNode |
 
 /** The calls of a function that may turn a tensor into a number, outer ones first. */
 function numberingCalls(module: PyModule, functionNode: PyNode): readonly PyNode[] {
-  const body = functionNode.field('body') ?? functionNode;
+  const body = functionNode.body ?? functionNode;
   const words = NUMBERING.flatMap((word) => [...module.ownWords(word, body)]);
   const calls = words.flatMap((word) => {
     const callee = word.parent?.type === 'attribute' ? word.parent : word;
@@ -107,7 +112,7 @@ function numbered(call: PyNode): readonly PyNode[] {
   const name = methodName(call);
   const receiver = receiverOf(call);
   if ((name === 'item' || name === 'tolist') && receiver !== undefined) return [receiver];
-  const callee = call.field('function');
+  const callee = call.function;
   return callee?.type === 'identifier' && ['float', 'print'].includes(callee.text) ? givenTo(call) : [];
 }
 
@@ -132,14 +137,13 @@ class WalkTrace {
   #operation(node: PyNode): PyNode | undefined {
     switch (node.type) {
       case 'binary_operator': {
-        const sides = [node.field('left'), node.field('right')];
+        const sides = [node.left, node.right];
         return sides.some((side) => side && this.#isWalked(side)) ? node : this.#first(sides);
       }
       case 'call': {
         const name = methodName(node);
         const receiver = receiverOf(node);
-        const callee = node.field('function');
-        const path = callee && qualifiedName(this.module, callee);
+        const path = calledPath(this.module, node);
         if (path !== undefined) {
           if (resultOf(path) === 'computed' && givenTo(node).some((given) => this.#isWalked(given)))
             return node;
@@ -152,11 +156,9 @@ class WalkTrace {
       case 'identifier':
         return this.#first(this.#origins(node));
       case 'attribute':
-        return isPlainAttribute(node.field('attribute')?.text ?? '')
-          ? undefined
-          : this.#first([node.field('object')]);
+        return isPlainAttribute(node.attribute?.text ?? '') ? undefined : this.#first([node.object]);
       case 'subscript':
-        return this.#first([node.field('value')]);
+        return this.#first([node.value]);
       case 'string':
         return this.#first(
           [...node.walk()].filter(({ type }) => type === 'interpolation').map((each) => each.named[0]),
@@ -195,12 +197,12 @@ class WalkTrace {
       case 'identifier':
         return this.#origins(node, true).some((origin) => this.#isWalked(origin));
       case 'attribute': {
-        const name = node.field('attribute')?.text ?? '';
-        const object = node.field('object');
+        const name = node.attribute?.text ?? '';
+        const object = node.object;
         return name !== 'grad' && !isPlainAttribute(name) && object !== undefined && this.#isWalked(object);
       }
       case 'subscript': {
-        const value = node.field('value');
+        const value = node.value;
         return value !== undefined && this.#isWalked(value);
       }
       case 'call': {
@@ -208,7 +210,7 @@ class WalkTrace {
         const receiver = receiverOf(node);
         if (/^(?:named_)?(?:parameters|modules)$/.test(name)) return true;
         if (receiver !== undefined && isPassing(name)) return this.#isWalked(receiver);
-        const callee = node.field('function')?.text ?? '';
+        const callee = node.function?.text ?? '';
         const inner = givenTo(node)[0];
         return (
           /^(?:enumerate|zip|list|sorted|filter|tqdm)$/.test(callee) &&

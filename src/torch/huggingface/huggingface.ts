@@ -3,12 +3,12 @@ import { row } from '../../library/library.js';
 import { type Answer, all, not } from '../../semantic/answer.js';
 import { ancestryOf, definitionBehind, methodNamed } from '../../semantic/definitions.js';
 import type { Given } from '../../semantic/given.js';
-import { importsPackage, qualifiedName } from '../../semantic/imports.js';
+import { calledPath, importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isAtLeast } from '../../semantic/standing.js';
 import { keywordArgument } from '../../semantic/statements.js';
 import type { Taker } from '../../semantic/taken-by-name.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isAtLeast } from '../versions.js';
 
 /** What an expression names: an imported class of the kind, or a same-file class that derives from one. */
 function listedClass(
@@ -38,7 +38,7 @@ export function mayMakeArguments(text: string): boolean {
 }
 
 export function argumentsCall(module: PyModule, call: PyNode): ArgumentsCall | undefined {
-  const callee = call.field('function');
+  const callee = call.function;
   const found = callee && listedClass(module, callee, 'arguments');
   return found === undefined || isOldPpoConfig(call) ? undefined : { module, call, own: found.own };
 }
@@ -61,7 +61,7 @@ const OLD_PPO: readonly string[] = [
 ];
 
 function isOldPpoConfig(call: PyNode): boolean {
-  if (!/\bPPOConfig$/.test(call.field('function')?.text ?? '')) return false;
+  if (!/\bPPOConfig$/.test(call.function?.text ?? '')) return false;
   return OLD_PPO.some((name) => keywordArgument(call, name) !== undefined);
 }
 
@@ -80,8 +80,7 @@ export function argumentsTakers(module: PyModule, { takers, homes }: Given): rea
 
 /** Whether a field has this value where nobody gives it, by the installed version of the library. */
 export function isDefault({ module, call, own }: ArgumentsCall, field: string, value: string): Answer {
-  const callee = call.field('function');
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   const bases = own === undefined ? [] : ancestryOf(module, own).imported;
   const known = [path ?? '', ...bases].find((each) => row(each)?.is === 'arguments');
   const facts = known === undefined ? undefined : row(known);
@@ -101,7 +100,7 @@ export function isDefault({ module, call, own }: ArgumentsCall, field: string, v
 export function takesLibraryKeyword({ module, own }: ArgumentsCall): Answer {
   const init = own && methodNamed(module, own, '__init__');
   if (init === undefined) return 'yes';
-  const parameters = init.field('parameters')?.named ?? [];
+  const parameters = init.parameters?.named ?? [];
   return parameters.some(({ type }) => type === 'dictionary_splat_pattern') ? 'unknown' : 'no';
 }
 
@@ -122,7 +121,7 @@ function namesTrainer(module: PyModule, expression: PyNode): boolean {
 
 /** `transformers` or `trl`: whose class a call makes, itself or through a base. */
 export function libraryOf(module: PyModule, call: PyNode): string | undefined {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined) return undefined;
   const path = qualifiedName(module, callee);
   const own = path === undefined ? definitionBehind(module, callee) : undefined;
@@ -149,7 +148,7 @@ const OFF: ReadonlySet<string> = new Set(['None', 'False', '""', "''"]);
 /** `deepspeed=None` and the like. */
 export function isSwitchedOff(name: PyNode): boolean {
   const keyword = name.parent;
-  return keyword?.type === 'keyword_argument' && OFF.has(keyword.field('value')?.text ?? '');
+  return keyword?.type === 'keyword_argument' && OFF.has(keyword.value?.text ?? '');
 }
 
 /** Whether the file shows a sign of training: a trainer, adapters, a backward pass. */

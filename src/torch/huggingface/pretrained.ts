@@ -1,5 +1,5 @@
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isWordPart } from '../../syntax/beside.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
@@ -29,9 +29,9 @@ export function modelLoad(module: PyModule, call: PyNode): ModelLoad | undefined
 }
 
 function findLoad(module: PyModule, call: PyNode): ModelLoad | undefined {
-  const callee = call.field('function');
-  const method = callee?.type === 'attribute' ? callee.field('attribute')?.text : undefined;
-  const receiver = callee?.field('object');
+  const callee = call.function;
+  const method = callee?.type === 'attribute' ? callee.attribute?.text : undefined;
+  const receiver = callee?.object;
   if (method === undefined || receiver === undefined || !LOADERS.has(method)) return undefined;
   const className = modelClass(qualifiedName(module, receiver));
   if (className !== undefined) return { call, className, method, own: undefined };
@@ -131,18 +131,6 @@ function noNamesYet(): Map<string, boolean> {
 
 /** `transformers.pipeline(…)`. */
 export function isPipeline(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   return path !== undefined && /^transformers\.(?:pipelines\.)?pipeline$/.test(path);
-}
-
-/** A call that places the weights of a model on devices: a loader of any Hugging Face library, or accelerate's own. */
-export function placesModel(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
-  const path = (callee && qualifiedName(module, callee)) ?? '';
-  return (
-    modelLoad(module, call) !== undefined ||
-    /^(?:transformers|diffusers|peft)\..*\.from_pretrained$/.test(path) ||
-    /^accelerate\.(?:\w+\.)*(?:infer_auto_device_map|load_checkpoint_and_dispatch)$/.test(path)
-  );
 }

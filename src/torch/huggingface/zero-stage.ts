@@ -38,8 +38,8 @@ interface Stage {
 /** Of `deepspeed="ds.json"` and `deepspeed={"zero_optimization": {"stage": 2}}`, also by a variable of the file. */
 function stageGiven(module: PyModule, name: PyNode): Stage | undefined {
   const keyword = name.parent;
-  const value = keyword?.type === 'keyword_argument' ? keyword.field('value') : undefined;
-  if (value === undefined || keyword?.field('name') !== name) return undefined;
+  const value = keyword?.type === 'keyword_argument' ? keyword.value : undefined;
+  if (value === undefined || keyword?.name !== name) return undefined;
   const { node } = writtenBehind(module, value);
   const path = plainString(node);
   if (path === undefined) {
@@ -58,10 +58,10 @@ function entryOf(dict: PyNode | undefined, name: string): PyNode | undefined {
   const pairs = dict?.type === 'dictionary' ? dict.named : [];
   if (pairs.some(({ type }) => type !== 'pair' && type !== 'comment')) return undefined;
   const found = pairs.filter((pair) => {
-    const key = pair.field('key');
+    const key = pair.key;
     return key !== undefined && plainString(key) === name;
   });
-  return found.length === 1 ? found[0]?.field('value') : undefined;
+  return found.length === 1 ? found[0]?.value : undefined;
 }
 
 /** A file that is no JSON says nothing. */

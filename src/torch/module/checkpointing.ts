@@ -1,15 +1,13 @@
 import { type Answer, not } from '../../semantic/answer.js';
-import { type Given, siblingOf } from '../../semantic/given.js';
-import { importsPackage, qualifiedName } from '../../semantic/imports.js';
+import { type Gate, gate } from '../../semantic/gate.js';
+import { importsPackage } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
 import { spreadsNone } from '../../semantic/spread.js';
-import { argumentsOf, isInExpressionScope, keywordArgument, statementOf } from '../../semantic/statements.js';
+import { isInExpressionScope, keywordArgument, statementOf } from '../../semantic/statements.js';
 import { isTestCode } from '../../semantic/test-code.js';
 import { ownsItsLines } from '../../syntax/layout.js';
 import type { PyNode } from '../../syntax/node.js';
-import { CHECKPOINT, CHECKPOINT_SEQUENTIAL } from '../catalog.js';
-import { type Gate, gate } from '../gate.js';
 import { isSwitchedOff } from '../huggingface/huggingface.js';
 import { zero3 } from '../huggingface/zero-stage.js';
 
@@ -19,7 +17,7 @@ export const CHECKPOINTING_ENABLE = 'gradient_checkpointing_enable';
 /** The value of `gradient_checkpointing_kwargs` that chooses the non-re-entrant form. */
 export const NOT_REENTRANT = '{"use_reentrant": False}';
 
-const ZERO_3 = 'ZeRO-3 with PEFT needs the re-entrant form';
+export const ZERO_3 = 'ZeRO-3 with PEFT needs the re-entrant form';
 
 /** What must hold before a call may choose the non-re-entrant form by `gradient_checkpointing_kwargs`. */
 export function formGates(module: PyModule, call: PyNode): readonly Gate[] {
@@ -47,32 +45,6 @@ export function formGates(module: PyModule, call: PyNode): readonly Gate[] {
     ),
     ...surroundingGates(module, call),
   ];
-}
-
-/** The same for a dict of arguments that is spread into the call. */
-export function dictGates(module: PyModule, given: Given): readonly Gate[] {
-  const isOn = (name: string): boolean =>
-    given.calls.some((call) => isGiven(call, name)) || isEntered(given, name);
-  return [
-    gate(
-      given.calls.every(isSpreadOnce),
-      'other arguments are spread as well, and may hold the keyword already',
-    ),
-    gate(!given.calls.some(isInExpressionScope), 'it stands in a lambda or a comprehension'),
-    gate(!isOn('deepspeed'), `\`deepspeed\` is given, and ${ZERO_3}`),
-    gate(!isOn('fsdp') && !isOn('fsdp_config'), 'FSDP may checkpoint by its own settings'),
-    ...surroundingGates(module, given.entry),
-    ...[...given.homes].flatMap(([call, there]) => surroundingGates(there, call)),
-  ];
-}
-
-function isSpreadOnce(call: PyNode): boolean {
-  return argumentsOf(call).filter(({ type }) => type.endsWith('_splat')).length === 1;
-}
-
-function isEntered(given: Given, name: string): boolean {
-  const value = siblingOf(given, name)?.value;
-  return value !== undefined && value.type !== 'none' && value.type !== 'false';
 }
 
 /** What must hold in the file for that, wherever in it the form is chosen. */
@@ -121,8 +93,8 @@ function fileGates(module: PyModule): readonly Gate[] {
   ];
 }
 
-function isGiven(call: PyNode, name: string): boolean {
-  const given = keywordArgument(call, name)?.field('name');
+export function isGiven(call: PyNode, name: string): boolean {
+  const given = keywordArgument(call, name)?.name;
   return given !== undefined && !isSwitchedOff(given);
 }
 
@@ -141,12 +113,4 @@ const ASKS_VERSION = /\btransformers\.__version__|\bversion\(\s*["']transformers
 /** Whether transformers knows the keyword, as far as the file itself speaks of versions. */
 function knowsKwargs(module: PyModule): Answer {
   return OLD_PIN.test(module.text) ? 'no' : module.mentions(ASKS_VERSION) ? 'unknown' : 'yes';
-}
-
-/** A call of torch's own `checkpoint` or `checkpoint_sequential`, as the imports prove. */
-export function checkpointCall(module: PyModule, call: PyNode): { readonly sequential: boolean } | undefined {
-  const callee = call.field('function');
-  const path = callee && qualifiedName(module, callee);
-  if (path !== CHECKPOINT && path !== CHECKPOINT_SEQUENTIAL) return undefined;
-  return { sequential: path === CHECKPOINT_SEQUENTIAL };
 }

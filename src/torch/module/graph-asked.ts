@@ -1,9 +1,10 @@
 import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isTarget } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { DEEPCOPY } from '../catalog.js';
-import { placeOf, shown } from '../gate.js';
 
 const FACTS: ReadonlySet<string> = new Set(['requires_grad', 'grad_fn', 'is_leaf']);
 const WORDS = [...FACTS, 'numpy', 'deepcopy'];
@@ -48,30 +49,29 @@ function askingNode(alone: PyModule, word: string): PyNode | undefined {
 
 function asks(alone: PyModule, name: PyNode): boolean {
   const attribute =
-    name.parent?.type === 'attribute' && name.parent.field('attribute') === name ? name.parent : undefined;
+    name.parent?.type === 'attribute' && name.parent.attribute === name ? name.parent : undefined;
   if (FACTS.has(name.text))
     return attribute !== undefined && !isSet(attribute) && !isOfParameter(alone, attribute);
   const callee = attribute ?? name;
-  if (callee.parent?.type !== 'call' || callee.parent.field('function') !== callee || !isTried(callee))
-    return false;
+  if (callee.parent?.type !== 'call' || callee.parent.function !== callee || !isTried(callee)) return false;
   return name.text === 'numpy' ? attribute !== undefined : qualifiedName(alone, callee) === DEEPCOPY;
 }
 
 function isSet(attribute: PyNode): boolean {
-  return attribute.parent?.type === 'assignment' && attribute.parent.field('left') === attribute;
+  return isTarget(attribute);
 }
 
 /** In the body of a `try` of the same function. */
 function isTried(node: PyNode): boolean {
   const tried = node.closest('try_statement', 'function_definition');
-  return tried?.type === 'try_statement' && tried.field('body')?.contains(node) === true;
+  return tried?.type === 'try_statement' && tried.body?.contains(node) === true;
 }
 
 const PARAMETERS = /parameters\(|param_groups|\[["']params["']\]/;
 
 /** `p` of `for p in model.parameters()` and of `filter(lambda p: p.requires_grad, model.parameters())`. */
 function isOfParameter(alone: PyModule, attribute: PyNode): boolean {
-  const object = attribute.field('object');
+  const object = attribute.object;
   if (object?.type !== 'identifier') return false;
   const lambda = attribute.closest('lambda', 'function_definition');
   if (lambda?.type === 'lambda' && PARAMETERS.test(lambda.parent?.text ?? '')) return true;

@@ -1,4 +1,5 @@
 import { canonical, row } from '../../library/library.js';
+import type { Answer } from '../../semantic/answer.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { ingredientsOf } from '../../semantic/ingredients.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -25,12 +26,15 @@ export function hasLayers(module: PyModule, value: PyNode): boolean {
 function networkIn(module: PyModule): Maker {
   return {
     gives: (path, made) => isLibraryModel(path) || hasWeights(path) || weightsIn(module, path, made) > 0,
-    isClass: (there, classNode) => {
-      const isModule = moduleKind(there, classNode).isModule === 'yes';
-      return isModule && ingredientsOf(there, classNode)?.strangers.some(hasWeights) ? 'yes' : 'unknown';
-    },
+    isClass: (there, classNode) => there.memo(classHasLayers, classNode),
     outlivesOthers: true,
   };
+}
+
+function classHasLayers(module: PyModule, classNode: PyNode): Answer {
+  const isModule = moduleKind(module, classNode).isModule === 'yes';
+  const made = isModule ? ingredientsOf(module, classNode, hasWeights) : undefined;
+  return made?.strangers.some(hasWeights) ? 'yes' : 'unknown';
 }
 
 /** Whether it runs layers in a chain: then its backward needs the weights of all but the first. */
@@ -48,7 +52,7 @@ function hasWeights(path: string): boolean {
 }
 
 function isCalled(module: PyModule, call: PyNode, maker: Maker): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   return callee !== undefined && callee.type !== 'call' && madeBy(module, callee, maker) === 'yes';
 }
 
@@ -56,7 +60,7 @@ function isCalled(module: PyModule, call: PyNode, maker: Maker): boolean {
 function weightsIn(module: PyModule, path: string, made: PyNode | undefined): number {
   if (made === undefined || canonical(path) !== SEQUENTIAL) return 0;
   return argumentsOf(made).filter((each) => {
-    const layer = each.type === 'call' ? each.field('function') : undefined;
+    const layer = each.type === 'call' ? each.function : undefined;
     return layer !== undefined && hasWeights(qualifiedName(module, layer) ?? '');
   }).length;
 }

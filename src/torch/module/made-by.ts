@@ -1,5 +1,6 @@
 import { givesModule } from '../../library/library.js';
 import { type Answer, all } from '../../semantic/answer.js';
+import { plainAttributes } from '../../semantic/attribute-uses.js';
 import { attributeValues, valueJustSet } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
@@ -20,14 +21,13 @@ import {
 import type { PyNode } from '../../syntax/node.js';
 import { isKbitPreparation, isModuleClass, PLAIN_BASES } from '../catalog.js';
 import { ACCELERATOR, UNWRAPS, WRAPS_MODULE } from '../catalog-modules.js';
-import { attributeElsewhere, plainAttributes } from './modules.js';
+import { attributeElsewhere } from './modules.js';
 
 /** `self.name`, which holds what it is given: neither the class nor a base of it makes more of that. */
 function isPlainOfSelf(module: PyModule, attribute: PyNode): boolean {
   const around = classAround(attribute);
-  const name = attribute.field('attribute')?.text;
-  if (around === undefined || name === undefined || attribute.field('object')?.text !== around.self)
-    return false;
+  const name = attribute.attribute?.text;
+  if (around === undefined || name === undefined || attribute.object?.text !== around.self) return false;
   const { unknown, imported } = lineageOf(module, around.classNode);
   return (
     !unknown &&
@@ -95,8 +95,7 @@ class Trace {
   }
 
   #attribute(module: PyModule, target: PyNode, hops: number): Answer {
-    if (target.field('attribute')?.text === 'module')
-      return this.value(module, target.field('object'), hops + 1);
+    if (target.attribute?.text === 'module') return this.value(module, target.object, hops + 1);
     const set = isPlainOfSelf(module, target) ? valueJustSet(target) : undefined;
     if (set !== undefined) return this.value(module, set, hops + 1);
     const values = this.#isOpen(module, target) ? undefined : attributeValues(module, target);
@@ -134,10 +133,10 @@ class Trace {
 
   /** Whether files of the project inherit the method that a node stands in, or set the attribute: it may hold something else there. */
   #isOpen(module: PyModule, node: PyNode): boolean {
-    const name = classAround(node)?.classNode.field('name')?.text;
+    const name = classAround(node)?.classNode.name?.text;
     if (this.maker.outlivesOthers || name === undefined || name.startsWith('_') || isProgram(module))
       return false;
-    const attribute = node.type === 'attribute' ? node.field('attribute')?.text : undefined;
+    const attribute = node.type === 'attribute' ? node.attribute?.text : undefined;
     const others = module.around.summaries({ word: 'import', beside: [] }, isProgram);
     if (others === undefined || others.length === 0) return true;
     const answers = [
@@ -148,7 +147,7 @@ class Trace {
   }
 
   #call(module: PyModule, call: PyNode, hops: number): Answer {
-    const callee = call.field('function');
+    const callee = call.function;
     const path = callee && qualifiedName(module, callee);
     const [first] = argumentsOf(call);
     if (path !== undefined) {
@@ -188,7 +187,7 @@ function preparedPart(module: PyModule, target: PyNode, value: PyNode): PyNode |
   if (receiver === undefined || scope === undefined || pattern === undefined) return undefined;
   const isAccelerator = module.writes(scope, receiver.text).every((write) => {
     const definition = definitionOf(write);
-    const callee = definition.kind === 'value' ? definition.value.field('function') : undefined;
+    const callee = definition.kind === 'value' ? definition.value.function : undefined;
     return callee !== undefined && qualifiedName(module, callee) === ACCELERATOR;
   });
   const given = argumentsOf(value);

@@ -1,10 +1,11 @@
 import { givesModule } from '../../library/library.js';
-import { type Answer, any } from '../../semantic/answer.js';
+import type { Answer } from '../../semantic/answer.js';
+import { lastName } from '../../semantic/called-name.js';
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { type Definition, definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { argumentsOf, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { PLAIN_BASES } from '../catalog.js';
 import { isModelMaker } from '../catalog-modules.js';
@@ -22,7 +23,7 @@ export function isTrainer(module: PyModule, expression: PyNode): Answer {
     if (definition.kind === 'parameter') return annotationIsTrainer(module, definition.node);
     const made =
       definition.kind === 'value' && definition.value.type === 'call' ? definition.value : undefined;
-    const callee = made?.field('function');
+    const callee = made?.function;
     if (callee === undefined) return 'unknown';
     if (isTrainerClass(module, callee)) return 'yes';
     return definitionBehind(module, callee)?.type === 'class_definition' ? 'no' : 'unknown';
@@ -67,7 +68,7 @@ const MODEL: Maker = {
 export function isModel(module: PyModule, expression: PyNode): Answer {
   if (deniesModel(module, expression, 0)) return 'no';
   const target = unparenthesized(expression);
-  const owner = target.field('attribute')?.text === 'model' ? target.field('object') : undefined;
+  const owner = target.attribute?.text === 'model' ? target.object : undefined;
   if (owner !== undefined && isTrainer(module, owner) === 'yes') return 'yes';
   return madeBy(module, expression, MODEL);
 }
@@ -85,7 +86,7 @@ function deniesModel(module: PyModule, expression: PyNode, hops: number): boolea
     inner !== undefined && deniesModel(module, inner, hops);
   if (target.type === 'conditional_expression') return denies(target.named[0]) || denies(target.named[2]);
   if (target.type === 'call') return givesOther(module, target, hops);
-  if (target.type === 'subscript') return denies(target.field('value'));
+  if (target.type === 'subscript') return denies(target.value);
   const name = lastName(target);
   if (name === undefined) return false;
   if (nameSaysModel(name.text) === 'no') return true;
@@ -97,7 +98,7 @@ function deniesModel(module: PyModule, expression: PyNode, hops: number): boolea
 }
 
 function givesOther(module: PyModule, call: PyNode, hops: number): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   const name = callee && lastName(callee)?.text;
   if (callee === undefined || name === undefined) return false;
   if (name === 'super') return true;
@@ -121,48 +122,6 @@ function isPlainClass(module: PyModule, classNode: PyNode): boolean {
   return !unknown && imported.every((base) => PLAIN_BASES.has(base));
 }
 
-/** Whether what is handed to `torch.save` holds a model's weights; `no` as well where nothing speaks for it. */
-export function holdsWeights(module: PyModule, expression: PyNode, hops = 0): Answer {
-  const target = unparenthesized(expression);
-  const calls = [...target.walk((node) => node.type !== 'lambda')].filter((node) => node.type === 'call');
-  const found = any(calls.map((call) => givesWeights(module, call)));
-  if (found !== 'no') return found;
-  if (target.type === 'attribute') return passesForModel(module, target);
-  if (target.type === 'call') return isModel(module, target) === 'yes' ? 'yes' : 'no';
-  if (target.type !== 'identifier' || hops > 3) return 'no';
-  const flows = definitionsOf(module, target).flatMap((definition) =>
-    definition.kind === 'value' ? [definition.value] : [],
-  );
-  const parts = [...flows, ...itemsOf(module, target)].map((value) => holdsWeights(module, value, hops + 1));
-  if (any(parts) === 'yes') return 'yes';
-  if (nameSaysModel(target.text) === 'yes') return any([passesForModel(module, target), ...parts]);
-  if (/state_dict|weights/.test(target.text) && !/optim|sched/.test(target.text)) return 'unknown';
-  return any(parts);
-}
-
-function givesWeights(module: PyModule, call: PyNode): Answer {
-  const callee = call.field('function');
-  const name = callee && lastName(callee)?.text;
-  if (name === undefined || !name.endsWith('state_dict') || /^(?:load|set)_|optim/.test(name)) return 'no';
-  const receiver = receiverOf(call);
-  if (name === 'state_dict' && receiver !== undefined) return isModel(module, receiver);
-  // `get_peft_model_state_dict(model)`, `accelerator.get_state_dict(model)`.
-  const [first] = argumentsOf(call);
-  return first === undefined || /optim/i.test(call.text) ? 'unknown' : isModel(module, first);
-}
-
-/** The values of `name["key"] = value`. */
-export function itemsOf(module: PyModule, name: PyNode): readonly PyNode[] {
-  const scope = module.resolve(name);
-  if (scope === undefined) return [];
-  return module.reads(scope, name.text).flatMap((read) => {
-    const item = read.parent;
-    if (item?.type !== 'subscript' || item.field('value') !== read) return [];
-    const value = item.parent?.type === 'assignment' && item.parent.field('left') === item;
-    return value ? (item.parent.field('right') ?? []) : [];
-  });
-}
-
 export function definitionsOf(module: PyModule, identifier: PyNode): readonly Definition[] {
   const scope = module.resolve(identifier);
   return scope === undefined
@@ -172,10 +131,4 @@ export function definitionsOf(module: PyModule, identifier: PyNode): readonly De
 
 function defined(_module: PyModule, binding: PyNode): Definition {
   return definitionOf(binding);
-}
-
-/** `b` of `a.b`, `a` of `a`. */
-function lastName(expression: PyNode): PyNode | undefined {
-  if (expression.type === 'identifier') return expression;
-  return expression.type === 'attribute' ? expression.field('attribute') : undefined;
 }

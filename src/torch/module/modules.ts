@@ -1,21 +1,12 @@
 import type { Answer } from '../../semantic/answer.js';
-import { ancestryOf, classAround, classBehind, heirsOf, methodsOf } from '../../semantic/definitions.js';
+import { callsOf, familyOf, stringValue } from '../../semantic/attribute-uses.js';
+import { ancestryOf, classBehind, heirsOf, methodsOf } from '../../semantic/definitions.js';
 import { type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
-import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { roleOf } from '../../semantic/names.js';
-import { ask } from '../../semantic/question.js';
-import {
-  argumentsOf,
-  enclosingClass,
-  enclosingFunction,
-  methodName,
-  receiverOf,
-} from '../../semantic/statements.js';
+import { argumentsOf, enclosingClass, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { isModuleClass, PLAIN_BASES } from '../catalog.js';
-import { type Gate, gate } from '../gate.js';
 
 export interface ModuleKind {
   /** The class is an `nn.Module`. Unknown when a base comes from outside the project. */
@@ -48,118 +39,6 @@ export function attributeElsewhere(module: PyModule, classNode: PyNode, name: st
   );
 }
 
-export interface AttributeUse {
-  /** The whole `self.name`. */
-  readonly node: PyNode;
-  /** False where the object is not provably an instance of this class: `model.name`. */
-  readonly certain: boolean;
-  readonly kind: 'write' | 'update' | 'delete' | 'read';
-}
-
-/** Every `.name` in the file that may be this class's attribute, in source order. */
-export function attributeUses(module: PyModule, classNode: PyNode, name: string): readonly AttributeUse[] {
-  const { byOwner, byFamily } = usesNamed(module, name);
-  const family = familyOf(module, classNode);
-  const known = byFamily.get(family);
-  if (known !== undefined) return known;
-  const lists = [undefined, ...family].flatMap((owner) => {
-    const uses = byOwner.get(owner);
-    return uses === undefined ? [] : [uses];
-  });
-  const [only = [], ...others] = lists;
-  const uses = others.length === 0 ? only : lists.flat().sort((a, b) => a.node.end - b.node.end);
-  byFamily.set(family, uses);
-  return uses;
-}
-
-/**
- * The same-file classes that an instance's attributes may be shared with: all that lines of inheritance join. Siblings are
- * among them, since a class elsewhere may inherit two of them.
- */
-export function familyOf(module: PyModule, classNode: PyNode): readonly PyNode[] {
-  return module.alone.memo(familiesByMember, module.alone).get(classNode) ?? [classNode];
-}
-
-/** In source order; all members of a family share one list. */
-function familiesByMember(module: PyModule): ReadonlyMap<PyNode, readonly PyNode[]> {
-  const joined = new Map<PyNode, Set<PyNode>>();
-  for (const { parent } of module.at('class ')) {
-    if (parent?.type !== 'class_definition') continue;
-    const line = ancestryOf(module, parent).classes;
-    const [largest = new Set<PyNode>(), ...others] = [
-      ...new Set(line.flatMap((each) => joined.get(each) ?? [])),
-    ].sort((a, b) => b.size - a.size);
-    for (const each of [...line, ...others.flatMap((other) => [...other])]) {
-      largest.add(each);
-      joined.set(each, largest);
-    }
-  }
-  const listed = new Map(
-    [...new Set(joined.values())].map((family) => [family, [...family].sort((a, b) => a.start - b.start)]),
-  );
-  return new Map([...joined].map(([each, family]) => [each, listed.get(family) ?? []]));
-}
-
-/** The uses of one name. */
-interface NamedUses {
-  readonly byOwner: ReadonlyMap<PyNode | undefined, readonly AttributeUse[]>;
-  /** Those that were asked for. */
-  readonly byFamily: Map<readonly PyNode[], readonly AttributeUse[]>;
-}
-
-/** The uses of a name on any object, looked up once for all classes; by the class where it is certain. */
-function usesNamed(module: PyModule, name: string): NamedUses {
-  return module.alone.memo(findUses, name);
-}
-
-function findUses(module: PyModule, name: string): NamedUses {
-  const found = new Map<PyNode | undefined, AttributeUse[]>();
-  for (const identifier of module.words(`.${name}`)) {
-    const node = identifier.parent;
-    if (identifier.text !== name || node?.field('attribute') !== identifier) continue;
-    const object = node.field('object');
-    if (object === undefined || qualifiedName(module, object) !== undefined) continue;
-    const owner = classBehind(module, object);
-    const certain = owner !== undefined;
-    // Somebody else's method of that name.
-    if (!certain && node.parent?.type === 'call' && node.parent.field('function') === node) continue;
-    const use = { node, certain, kind: useKind(node) };
-    const others = found.get(owner);
-    if (others === undefined) found.set(owner, [use]);
-    else others.push(use);
-  }
-  return { byOwner: found, byFamily: new Map() };
-}
-
-function useKind(attribute: PyNode): AttributeUse['kind'] {
-  let child = attribute;
-  let parent = attribute.parent;
-  while (
-    parent !== undefined &&
-    /^(?:pattern_list|tuple_pattern|list_pattern|list_splat_pattern|expression_list|tuple|list|parenthesized_expression)$/.test(
-      parent.type,
-    )
-  ) {
-    child = parent;
-    parent = parent.parent;
-  }
-  switch (parent?.type) {
-    case 'assignment':
-      return parent.field('left') === child ? 'write' : 'read';
-    case 'augmented_assignment':
-      return parent.field('left') === child ? 'update' : 'read';
-    case 'for_statement':
-    case 'for_in_clause':
-      return parent.field('left') === child ? 'write' : 'read';
-    case 'as_pattern_target':
-      return 'write';
-    case 'delete_statement':
-      return 'delete';
-    default:
-      return 'read';
-  }
-}
-
 /** How a family of classes registers an attribute with `nn.Module`, if it does. */
 export type Registration = 'buffer' | 'parameter' | 'none' | 'unknown';
 
@@ -188,50 +67,6 @@ export function registrationOf(module: PyModule, classNode: PyNode, name: string
   return dynamic ? 'unknown' : 'none';
 }
 
-/** The value of a plain string literal. */
-export function stringValue(node: PyNode | undefined): string | undefined {
-  if (node?.type === 'keyword_argument') return stringValue(node.field('value'));
-  if (node?.type !== 'string' || node.named.some(({ type }) => type === 'interpolation')) return undefined;
-  return node.childOfType('string_content')?.text ?? '';
-}
-
-/**
- * Whether attributes of the family are only set and read as written: no `setattr`, no `__dict__`, no hook of Python's
- * attribute protocol. `no` names what it is.
- */
-export function plainAttributes(module: PyModule, classNode: PyNode, name: string): Gate {
-  const reached = (by: string): Gate => ({
-    answer: 'unknown',
-    otherwise: ask('unreached-attribute')`Is \`self.${name}\` out of reach of \`${by}\`?`,
-  });
-  const family = familyOf(module, classNode);
-  for (const each of [classNode, ...family]) {
-    const scope = module.scopeOf(each);
-    const hook = ['__setattr__', '__getattr__', '__getattribute__', '__slots__'].find((it) => scope.has(it));
-    if (hook !== undefined) return gate(false, `the class defines \`${hook}\``);
-    if (scope.bindings(name).some((binding) => roleOf(binding) !== 'declare'))
-      return gate(false, `\`${name}\` is also a name of the class itself`);
-  }
-  for (const builtin of ['setattr', 'delattr', 'getattr']) {
-    for (const hit of module.at(builtin)) {
-      const call = hit.parent;
-      if (call?.type !== 'call' || call.field('function') !== hit || hit.text !== builtin) continue;
-      const given = stringValue(argumentsOf(call)[1]);
-      const inside = family.some((each) => each.contains(call));
-      if (given === name || (given === undefined && inside && builtin !== 'getattr')) return reached(builtin);
-    }
-  }
-  const viewed = module.at('vars(').find(({ text, parent }) => {
-    const asked = parent?.parent?.type === 'subscript' ? parent.parent.field('subscript') : undefined;
-    return (
-      text === 'vars' && (stringValue(asked) === name || family.some((each) => each.contains(parent ?? each)))
-    );
-  });
-  if (viewed !== undefined) return reached('vars()');
-  const raw = module.at('__dict__').find((hit) => family.some((each) => each.contains(hit)));
-  return raw === undefined ? gate(true, '') : reached('__dict__');
-}
-
 /** The functions of the class that `forward` runs: itself and, through `self.method(…)`, others of the same file. */
 export function runsInForward(module: PyModule, functionNode: PyNode): boolean {
   const classNode = enclosingClass(functionNode);
@@ -250,42 +85,12 @@ export function mayHaveForward(text: string): boolean {
 
 function findForwardMethods(module: PyModule, classNode: PyNode): ReadonlySet<PyNode> {
   const methods = ancestryOf(module, classNode).classes.flatMap(methodsOf);
-  const found = new Set(methods.filter((method) => FORWARDS.has(method.field('name')?.text ?? '')));
+  const found = new Set(methods.filter((method) => FORWARDS.has(method.name?.text ?? '')));
   for (const method of found) {
     for (const called of methods) {
-      if (!found.has(called) && within(callsOf(module, called), method).length > 0) found.add(called);
+      const mayCall = !found.has(called) && method.text.includes(`.${called.name?.text}`);
+      if (mayCall && within(callsOf(module, called), method).length > 0) found.add(called);
     }
   }
   return found;
-}
-
-/** The calls `….method(…)` in the file that may run a method. */
-export function callsOf(module: PyModule, functionNode: PyNode): readonly PyNode[] {
-  const name = functionNode.field('name')?.text;
-  return name === undefined ? [] : module.alone.memo(findCalls, name);
-}
-
-function findCalls(module: PyModule, name: string): readonly PyNode[] {
-  const calls = module.words(`.${name}`).flatMap((hit) => {
-    const callee = hit.parent;
-    const call = callee?.parent;
-    const isCall =
-      hit.text === name && callee?.field('attribute') === hit && call?.field('function') === callee;
-    return isCall && call !== undefined ? [call] : [];
-  });
-  return calls.sort((a, b) => a.start - b.start);
-}
-
-/** The value given to `self.name` where the family writes it exactly once, in an `__init__`. */
-export function initialValue(module: PyModule, at: PyNode, name: string): PyNode | undefined {
-  const around = classAround(at);
-  if (around === undefined) return undefined;
-  const writes = attributeUses(module, around.classNode, name).filter(({ kind }) => kind !== 'read');
-  const [only] = writes;
-  if (only === undefined || writes.length !== 1 || !only.certain) return undefined;
-  const assignment = only.node.parent;
-  const inside = enclosingFunction(only.node)?.field('name')?.text === '__init__';
-  return inside && assignment?.type === 'assignment' && assignment.field('left') === only.node
-    ? assignment.field('right')
-    : undefined;
 }

@@ -46,8 +46,8 @@ export function traceGraph(module: PyModule, value: PyNode, visitor: GraphVisito
         pending.push(each.value);
       }
     } else if (node.type === 'attribute') {
-      const object = node.field('object');
-      if (object !== undefined && node.field('attribute')?.text !== 'data') pending.push(object);
+      const object = node.object;
+      if (object !== undefined && node.attribute?.text !== 'data') pending.push(object);
     } else if (node.type === 'call') {
       if (cutsGraph(methodName(node) ?? '')) continue;
       visitor.call?.(node);
@@ -63,10 +63,10 @@ export function traceGraph(module: PyModule, value: PyNode, visitor: GraphVisito
 
 /** `model` of `model(x)` and `model.encode(x)`; functions, imported or of the file, and methods of values are none. */
 function calledNetworks(module: PyModule, call: PyNode): readonly string[] {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined || qualifiedName(module, callee) !== undefined) return [];
   if (calledDefinition(module, call)?.type === 'function_definition') return [];
-  const object = callee.type === 'attribute' ? callee.field('object') : undefined;
+  const object = callee.type === 'attribute' ? callee.object : undefined;
   if (object === undefined)
     return module.resolve(callee) === undefined || WEIGHTLESS.test(callee.text) ? [] : [callee.text];
   if (object.type === 'identifier' && object.text === classAround(call)?.self)
@@ -77,11 +77,11 @@ function calledNetworks(module: PyModule, call: PyNode): readonly string[] {
 
 /** The same, whatever its name says. */
 export function mayHaveWeights(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined || qualifiedName(module, callee) !== undefined) return false;
   if (isLossModule(module, callee)) return false;
   if (callee.type === 'identifier') return module.resolve(callee) !== undefined;
-  const object = callee.type === 'attribute' ? callee.field('object') : undefined;
+  const object = callee.type === 'attribute' ? callee.object : undefined;
   return object === undefined || !isComputed(module, object);
 }
 

@@ -1,15 +1,15 @@
 import { givesModule } from '../../library/library.js';
 import { type Answer, all } from '../../semantic/answer.js';
+import { initialValue } from '../../semantic/attribute-uses.js';
 import { classBehind } from '../../semantic/definitions.js';
-import { reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isKbitPreparation, isPeftModelMaker } from '../catalog.js';
 import { modelLoad } from '../huggingface/pretrained.js';
 import { definitionsOf } from './model-value.js';
-import { initialValue, moduleKind } from './modules.js';
+import { moduleKind } from './modules.js';
 
 /** Whether an expression is a model of transformers, perhaps with adapters of peft: by the calls that made it. */
 export function isTransformersModel(
@@ -23,7 +23,7 @@ export function isTransformersModel(
   if (asked.includes(target.text)) return 'yes';
   const asking = [...asked, target.text];
   if (target.type === 'attribute') {
-    const name = target.field('attribute')?.text;
+    const name = target.attribute?.text;
     const value = name === undefined ? undefined : initialValue(module, target, name);
     return value === undefined ? 'unknown' : isTransformersModel(module, value, asking);
   }
@@ -38,8 +38,7 @@ export function isTransformersModel(
 
 function makesModel(module: PyModule, call: PyNode, asked: readonly string[]): Answer {
   if (modelLoad(module, call) !== undefined) return 'yes';
-  const callee = call.field('function');
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   const [first] = argumentsOf(call);
   if (path !== undefined && (isKbitPreparation(path) || isPeftModelMaker(path)))
     return first === undefined ? 'unknown' : isTransformersModel(module, first, asked);
@@ -47,34 +46,4 @@ function makesModel(module: PyModule, call: PyNode, asked: readonly string[]): A
   return receiver !== undefined && givesModule(methodName(call) ?? '')
     ? isTransformersModel(module, receiver, asked)
     : 'unknown';
-}
-
-/**
- * Whether a model has adapters of peft here, and nobody has made its inputs require gradients: peft does so itself where
- * checkpointing is on before the adapters come, and when it prepares a quantized model.
- */
-export function hasAdapters(module: PyModule, expression: PyNode): boolean {
-  if (expression.type !== 'identifier') return false;
-  const before = reachingDefinitions(module, expression) ?? definitionsOf(module, expression);
-  return before.some((definition) => {
-    const maker = definition.kind === 'value' ? definition.value : undefined;
-    const callee = maker?.field('function');
-    const path = callee && qualifiedName(module, callee);
-    const [base] = maker?.type === 'call' ? argumentsOf(maker) : [];
-    return path !== undefined && isPeftModelMaker(path) && !(base && isPrepared(module, base));
-  });
-}
-
-function isPrepared(module: PyModule, base: PyNode): boolean {
-  const calls =
-    base.type === 'identifier'
-      ? (reachingDefinitions(module, base) ?? definitionsOf(module, base)).map((each) =>
-          each.kind === 'value' ? each.value : undefined,
-        )
-      : [base];
-  return calls.some((call) => {
-    const callee = call?.field('function');
-    const path = callee && qualifiedName(module, callee);
-    return path !== undefined && isKbitPreparation(path);
-  });
 }

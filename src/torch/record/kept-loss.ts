@@ -1,24 +1,20 @@
 import type { Answer } from '../../semantic/answer.js';
+import { type Gate, shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isProgram } from '../../semantic/program.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
-import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
+import { enclosingFunction, enclosingLoops, isCallee, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Gate, ONLY_READ, shown } from '../gate.js';
+import { gradUseIn } from '../../values/effects/grad.js';
+import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../values/effects/mode.js';
+import { effectsOf, usesOf, valueOf } from '../../values/index.js';
+import type { Fate } from '../../values/uses/record-fate.js';
+import { recordsNoGraph } from '../../values/value/gradient.js';
+import { isTorchCode } from '../framework.js';
 import { backwardsIn } from '../grad/backward-calls.js';
 import { callersElsewhere, isOnlyReadByCallers, partReturned } from '../grad/callers.js';
 import { isDifferentiated } from '../grad/differentiated.js';
-import { gradUseIn } from '../grad/grad.js';
-import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
-import {
-  differentiatingCaller,
-  entersGradOff,
-  isGradOff,
-  onlyRunsGradOff,
-  switchesGradOff,
-} from '../grad/mode.js';
-import { type Fate, fatesOf, fatesOfTarget } from '../grad/record-fate.js';
 import { spendingStep } from '../grad/spending-step.js';
 import {
   holdsActivations,
@@ -30,9 +26,7 @@ import {
 import { walks } from '../grad/walks.js';
 import { graphAsked } from '../module/graph-asked.js';
 import { networksOf } from '../module/networks.js';
-import { isTorchCode } from '../tensor/framework.js';
-import { isProvenTensor } from '../tensor/proven-tensor.js';
-import { kindOf } from '../tensor/tensor.js';
+import { ONLY_READ } from '../questions.js';
 import { lossTerm } from './loss-term.js';
 import { EVALUATION_NAME } from './running-total.js';
 
@@ -57,7 +51,7 @@ export function lossRecord(
 ): LossRecord | undefined {
   if (isReadByText(module, binding)) return undefined;
   const isAttribute = binding.type === 'attribute';
-  const fates = isAttribute ? fatesOfTarget(module, binding) : fatesOf(module, binding);
+  const fates = isAttribute ? usesOf(module, binding, 'target') : usesOf(module, binding, 'variable');
   if (fates.some(({ kind }) => kind === 'differentiated' || kind === 'gradless')) return undefined;
   const spending = values.map(
     (value) => spendingBackward(module, value)?.call ?? spendingStep(module, value)?.call,
@@ -111,7 +105,7 @@ export function lossRecord(
       return round !== undefined && backwardsIn(module, round).length > 0;
     });
     if (!trains && !(fate.kind === 'returned' && isEvaluationByName(fate.node))) return undefined;
-    const around = enclosingFunction(fate.node)?.field('name')?.text;
+    const around = enclosingFunction(fate.node)?.name?.text;
     const how = fate.kind === 'returned' ? `which \`${around}\` returns` : 'which others get';
     gates.push({
       answer: 'unknown',
@@ -136,22 +130,20 @@ function mayFailBetween(value: PyNode, backward: PyNode | undefined): boolean {
 
 /** `evaluate`, `validate_epoch`: what it returns is hardly a loss to train on. */
 function isEvaluationByName(node: PyNode): boolean {
-  return EVALUATION_NAME.test(enclosingFunction(node)?.field('name')?.text ?? '');
+  return EVALUATION_NAME.test(enclosingFunction(node)?.name?.text ?? '');
 }
 
 /** `locals()`, `exec(…)`: what they do with the variable is not in the code. */
 function isReadByText(module: PyModule, binding: PyNode): boolean {
   const around = enclosingFunction(binding) ?? module.root;
   return ['locals(', 'vars(', 'exec(', 'eval('].some((word) =>
-    module
-      .atWithin(word, around)
-      .some((hit) => hit.parent?.type === 'call' && hit.parent.field('function') === hit),
+    module.atWithin(word, around).some((hit) => isCallee(hit)),
   );
 }
 
 function isDifferentiatedByCaller(module: PyModule, { node }: Fate): boolean {
   const around = enclosingFunction(node);
-  return around !== undefined && differentiatingCaller(module, around) !== undefined;
+  return around !== undefined && effectsOf(module, around).differentiatedBy !== undefined;
 }
 
 /**
@@ -184,7 +176,7 @@ export function isWithoutGrad(module: PyModule, place: PyNode): boolean {
   if (switchesGradOff(module) || recordsNoGraph(module, place) || isGradOff(module, place)) return true;
   const around = enclosingFunction(place);
   if (around === undefined) return false;
-  if (GRADLESS_HOOK.test(around.field('name')?.text ?? '')) return true;
+  if (GRADLESS_HOOK.test(around.name?.text ?? '')) return true;
   if (onlyRunsGradOff(module, around) || entersGradOff(module, around)) return true;
   const evaluates =
     module.atWithin('.eval(', around).length > 0 ||
@@ -194,7 +186,7 @@ export function isWithoutGrad(module: PyModule, place: PyNode): boolean {
 
 /** Whether a value that may hang on a graph has `.detach()`; undefined where nothing says that it is a tensor at all. */
 export function isDetachable(module: PyModule, value: PyNode): Answer | undefined {
-  if (isTorchCode(module) === 'no' || !mayCarryGradient(module, value)) return undefined;
+  if (isTorchCode(module) === 'no' || !valueOf(module, value).mayHaveGraph()) return undefined;
   // Data that nobody trains on have no graph, whatever is done with them.
   const isTrained =
     spendingBackward(module, value) !== undefined || spendingStep(module, value) !== undefined;
@@ -202,7 +194,7 @@ export function isDetachable(module: PyModule, value: PyNode): Answer | undefine
   if (isTensorHere(module, value)) return 'yes';
   const term = lossTerm(module, value);
   if (term === undefined) return undefined;
-  return kindOf(module, value) === 'unknown' && term.scalar === 'no' ? 'no' : 'unknown';
+  return valueOf(module, value).kind === 'unknown' && term.scalar === 'no' ? 'no' : 'unknown';
 }
 
 /**
@@ -221,11 +213,11 @@ function hasLossClass(module: PyModule): boolean {
 /** By what it is made of, or because it is differentiated right there. */
 function isTensorHere(module: PyModule, value: PyNode): boolean {
   const node = unparenthesized(value);
-  if (isProvenTensor(module, node)) return true;
+  if (valueOf(module, node).isTensor) return true;
   if (isDifferentiated(module, node)) return !module.memo(hasLossClass, module);
   const step = spendingStep(module, node);
   if (step !== undefined) return step.returned.every((each) => isTensorHere(each.module, each.node));
-  const sides = node.type === 'binary_operator' ? [node.field('left'), node.field('right')] : [];
+  const sides = node.type === 'binary_operator' ? [node.left, node.right] : [];
   return sides.some((side) => side !== undefined && isTensorHere(module, side));
 }
 
@@ -233,8 +225,8 @@ function isTensorHere(module: PyModule, value: PyNode): boolean {
 export function graphCarrier(module: PyModule, value: PyNode): PyNode {
   const node = unparenthesized(value);
   if (node.type !== 'binary_operator') return value;
-  const carrying = [node.field('left'), node.field('right')].flatMap((side) =>
-    side !== undefined && mayCarryGradient(module, side) ? [side] : [],
+  const carrying = [node.left, node.right].flatMap((side) =>
+    side !== undefined && valueOf(module, side).mayHaveGraph() ? [side] : [],
   );
   const [only, ...others] = carrying;
   return only !== undefined && others.length === 0 && isTensorHere(module, only)

@@ -1,7 +1,8 @@
 import { isOperation, ofTensor, row } from '../../library/library.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { reachingDefinitions, readsReached } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { shown } from '../../semantic/gate.js';
+import { calledPath } from '../../semantic/imports.js';
 import { readerOfVariables } from '../../semantic/liveness.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
@@ -11,21 +12,20 @@ import { ask } from '../../semantic/question.js';
 import { methodName, receiverOf, statementOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
+import { suspicionsOf } from '../../values/effects/calls.js';
+import { asksForGraph } from '../../values/effects/forward.js';
+import { differentiates, differentiatingReader, onlyReadOutside } from '../../values/effects/mode.js';
+import { effectsOf } from '../../values/index.js';
+import { escapesOf } from '../../values/uses/escapes.js';
+import { isReport } from '../../values/uses/report.js';
+import { valuesPutInto } from '../../values/value/parts.js';
+import { GradTrace } from '../../values/value/trace.js';
 import { LR_SCHEDULERS } from '../catalog-modules.js';
-import { ONLY_READ, shown } from '../gate.js';
 import { callersElsewhere, partReturned } from '../grad/callers.js';
-import { suspicionsOf, trainingCallReached } from '../grad/calls.js';
 import { type GradDoubt, no, unknown } from '../grad/doubts.js';
-import { differentiatingModuleAround } from '../grad/elsewhere.js';
-import { escapesOf } from '../grad/escapes.js';
 import { switchesToEvaluation } from '../grad/evaluation.js';
-import { asksForGraph } from '../grad/forward.js';
-import { gradUseReached } from '../grad/grad.js';
-import { differentiates, differentiatingReader, onlyReadOutside } from '../grad/mode.js';
 import { networkRunBy } from '../grad/numeric-runs.js';
-import { valuesPutInto } from '../grad/parts.js';
-import { GradTrace } from '../grad/trace.js';
-import { isReport } from './loss-use.js';
+import { ONLY_READ } from '../questions.js';
 
 /** Statements of a function or a script that run networks, and could do so without gradients. */
 export interface GradlessPart {
@@ -81,7 +81,7 @@ function* doubtsAboutPart(part: Part, statement: PyNode): Generator<GradDoubt> {
     // Whoever reads the tensor that it is written into was looked at.
     if (into?.type === 'subscript' && readsOfTarget(part, into, statement) !== undefined) continue;
     const reader = into && differentiatingReader(module, owner, into);
-    const name = reader?.field('name')?.text;
+    const name = reader?.name?.text;
     if (name !== undefined && into !== undefined)
       yield no(`\`${name}\` differentiates \`${shown(into)}\`, which it sets`);
     if (!isDerived) yield unknown(question);
@@ -89,17 +89,10 @@ function* doubtsAboutPart(part: Part, statement: PyNode): Generator<GradDoubt> {
 }
 
 function* refusals(module: PyModule, loop: PyNode, models: readonly PyNode[]): Generator<GradDoubt> {
-  const reached = gradUseReached(module, loop);
-  if (reached !== undefined) {
-    const via = reached.via?.field('name')?.text;
-    yield no(
-      via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
-    );
-  }
-  const inner = differentiatingModuleAround(module);
-  if (inner !== undefined) yield no(`it may run \`${inner.name}\`, whose forward ${inner.use.words}`);
-  const training = trainingCallReached(module, loop);
-  if (training !== undefined) yield no(training.words);
+  const effects = effectsOf(module, loop);
+  for (const clause of effects.differentiation(true)) yield no(clause);
+  const { trains } = effects;
+  if (trains !== undefined) yield no(trains);
   const mode = models.find(({ text }) => [...ownCalls(loop)].some((call) => switchesToTraining(call, text)));
   if (mode !== undefined) yield no(`\`${mode.text}\` is put back into training mode inside`);
 }
@@ -185,7 +178,7 @@ function comesFrom(module: PyModule, { wrapped, owner }: GradlessPart, read: PyN
 function asksAboutGraph(read: PyNode, statement: PyNode): boolean {
   for (const around of read.ancestors()) {
     if (around === statement) return false;
-    const name = around.type === 'attribute' ? around.field('attribute')?.text : undefined;
+    const name = around.type === 'attribute' ? around.attribute?.text : undefined;
     if (name !== undefined && ofTensor(name)?.asksGraph === true) return true;
   }
   return false;
@@ -196,10 +189,8 @@ function isDropped(module: PyModule, read: PyNode, statement: PyNode): boolean {
   let at = read;
   while (at.parent !== undefined && at.parent !== statement) {
     const { parent } = at;
-    const name = parent.type === 'attribute' ? (parent.field('attribute')?.text ?? '') : undefined;
-    if (
-      name === undefined ? parent.type !== 'call' || parent.field('function') !== at : !isPure(module, name)
-    )
+    const name = parent.type === 'attribute' ? (parent.attribute?.text ?? '') : undefined;
+    if (name === undefined ? parent.type !== 'call' || parent.function !== at : !isPure(module, name))
       return false;
     at = parent;
   }
@@ -239,11 +230,11 @@ function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: numbe
   }
   const assignment = statement.type === 'expression_statement' ? statement.named[0] : undefined;
   if (!/^(?:augmented_)?assignment$/.test(assignment?.type ?? '')) return false;
-  const value = assignment?.field('right');
-  const target = assignment?.field('left');
+  const value = assignment?.right;
+  const target = assignment?.left;
   if (value?.contains(read) && !trace.mayCarryGraph(value)) return true;
   // `y[done] = 0.0` writes into it, with or without a graph.
-  if (target?.type === 'subscript' && target.field('value') === read) return true;
+  if (target?.type === 'subscript' && target.value === read) return true;
   if (target === undefined || hops >= MAX_HOPS) return false;
   const reads = readsOfTarget(part, target, statement);
   return reads?.every((each) => isHarmless(part, each, followed, hops + 1)) ?? false;
@@ -256,7 +247,7 @@ function readsOfTarget(
   statement: PyNode,
 ): readonly PyNode[] | undefined {
   const isElement = target.type === 'subscript';
-  const name = isElement ? target.field('value') : target;
+  const name = isElement ? target.value : target;
   const scope = name?.type === 'identifier' ? module.resolve(name) : undefined;
   if (name === undefined || scope === undefined) return undefined;
   if (!isElement)
@@ -284,8 +275,7 @@ function isComputed(module: PyModule, value: PyNode): boolean {
   if (node.type === 'binary_operator') return true;
   if (node.type !== 'call') return false;
   if (networkRunBy(module, node) !== undefined) return true;
-  const callee = node.field('function');
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, node);
   if (path !== undefined) return isOperation(row(path)) && row(path)?.storage === 'new';
   const receiver = receiverOf(node);
   return receiver !== undefined && isPure(module, methodName(node) ?? '') && isComputed(module, receiver);

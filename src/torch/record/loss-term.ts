@@ -7,8 +7,8 @@ import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isTorchCode } from '../tensor/framework.js';
-import { isFloating, isScalarTensor, kindOf } from '../tensor/tensor.js';
+import { valueOf } from '../../values/index.js';
+import { isTorchCode } from '../framework.js';
 
 /** A value that is added to a total: whether it is a 0-dim tensor, and of floating point. */
 export interface LossTerm {
@@ -21,14 +21,17 @@ const MAX_HOPS = 4;
 
 /** Undefined when nothing says that the value is a tensor at all: most totals are of Python floats. */
 export function lossTerm(module: PyModule, value: PyNode): LossTerm | undefined {
-  const kind = kindOf(module, value);
+  const kind = valueOf(module, value).kind;
   if (kind === 'number') return undefined;
   if (kind !== 'unknown')
-    return { scalar: isScalarTensor(module, value), floating: isFloating(module, value) };
+    return { scalar: valueOf(module, value).isScalar, floating: valueOf(module, value).isFloating };
   if (isTorchCode(module) === 'no') return undefined;
   switch (clue(module, value, 0)) {
     case 'tensor':
-      return { scalar: 'unknown', floating: countsTruths(module, value) ? 'no' : isFloating(module, value) };
+      return {
+        scalar: 'unknown',
+        floating: countsTruths(module, value) ? 'no' : valueOf(module, value).isFloating,
+      };
     case 'mixed':
       return { scalar: 'no', floating: 'unknown' };
     default:
@@ -46,7 +49,7 @@ function countsTruths(module: PyModule, value: PyNode): boolean {
     reduction?.shape === 'one' &&
     reduction.dtype === 'same' &&
     argumentsOf(node).length === 0 &&
-    isFloating(module, receiver) === 'no'
+    valueOf(module, receiver).isFloating === 'no'
   );
 }
 
@@ -59,13 +62,13 @@ function clue(module: PyModule, value: PyNode, hops: number): Clue {
   const node = unparenthesized(value);
   switch (node.type) {
     case 'unary_operator':
-      return operandClue(module, [node.field('argument')], hops);
+      return operandClue(module, [node.argument], hops);
     case 'binary_operator':
-      return operandClue(module, [node.field('left'), node.field('right')], hops);
+      return operandClue(module, [node.left, node.right], hops);
     case 'conditional_expression':
       return pathClue(module, [node.named[0], node.named[2]], hops);
     case 'attribute':
-      return node.field('attribute')?.text === 'loss' ? 'tensor' : 'none';
+      return node.attribute?.text === 'loss' ? 'tensor' : 'none';
     case 'call':
       return callClue(module, node, hops);
     case 'identifier': {
@@ -90,8 +93,8 @@ function callClue(module: PyModule, call: PyNode, hops: number): Clue {
   }
   // A helper of this file whose returns prove nothing may as well give a float.
   if (calledDefinition(module, call) !== undefined) return 'none';
-  const callee = call.field('function');
-  const name = callee?.type === 'attribute' ? callee.field('attribute')?.text : callee?.text;
+  const callee = call.function;
+  const name = callee?.type === 'attribute' ? callee.attribute?.text : callee?.text;
   return name !== undefined && OPAQUE_LOSS.test(name) ? 'tensor' : 'none';
 }
 
@@ -122,7 +125,7 @@ function operandClue(module: PyModule, operands: readonly (PyNode | undefined)[]
 function pathClue(module: PyModule, values: readonly (PyNode | undefined)[], hops: number): Clue {
   const clues = values.map((value): Clue | 'number' => {
     if (value === undefined) return 'none';
-    const kind = kindOf(module, value);
+    const kind = valueOf(module, value).kind;
     if (kind === 'number') return 'number';
     return kind === 'unknown' ? clue(module, value, hops) : 'tensor';
   });

@@ -1,4 +1,5 @@
 import { classAround } from '../../semantic/definitions.js';
+import { type Gate, placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
 import {
@@ -8,9 +9,9 @@ import {
   usesElsewhere,
 } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Gate, ONLY_READ, placeOf } from '../gate.js';
+import { usesOf } from '../../values/index.js';
 import { mayDifferentiate } from '../grad/callers.js';
-import { fatesAt } from '../grad/record-fate.js';
+import { ONLY_READ } from '../questions.js';
 
 /**
  * That no other file of the project differentiates what a store holds: an attribute of a class of this file, or a variable
@@ -23,7 +24,7 @@ export function storeGates(
 ): readonly Gate[] {
   const { uses, unread } = usesOfStore(module, store, { may: mayDifferentiate, byName: true });
   const gates = uses.flatMap(({ module: there, node, isCertain }): readonly Gate[] => {
-    const fate = fatesAt(there, [node]).find(({ kind }) => kind === 'differentiated')?.node;
+    const fate = usesOf(there, node).find(({ kind }) => kind === 'differentiated')?.node;
     const used = fate ?? (needsGraph(node) ? node : undefined);
     if (used === undefined) return [];
     const place = placeOf(there, used);
@@ -46,11 +47,11 @@ export function storeGates(
 
 function usesOfStore(module: PyModule, store: PyNode, look: Look): UsesElsewhere {
   let root = store;
-  while (root.type === 'subscript') root = root.field('value') ?? root.children[0] ?? root;
-  const name = root.field('attribute')?.text;
+  while (root.type === 'subscript') root = root.value ?? root.children[0] ?? root;
+  const name = root.attribute?.text;
   if (name !== undefined) {
     const around = classAround(root);
-    return around !== undefined && root.field('object')?.text === around.self
+    return around !== undefined && root.object?.text === around.self
       ? attributeUsesElsewhere(module, around.classNode, name, look)
       : NOWHERE;
   }

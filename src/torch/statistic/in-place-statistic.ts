@@ -1,29 +1,30 @@
 import { isFresh, isMaker, row } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { plainAttributes } from '../../semantic/attribute-uses.js';
+import { type Gate, gate, shown } from '../../semantic/gate.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
 import {
   argumentsOf,
   enclosingFunction,
   keywordArgument,
+  keywordValue,
   methodName,
   ownNodes,
   receiverOf,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { type Value, valueOf } from '../../values/index.js';
+import { readGatesElsewhere, tensorRead } from '../../values/uses/tensor-read.js';
+import { recordsNoGraph } from '../../values/value/gradient.js';
+import { isLayer } from '../../values/value/proven-tensor.js';
+import { type Fit, fits, isSingle } from '../../values/value/shape.js';
 import { HALF_DTYPES } from '../catalog.js';
-import { type Gate, gate, shown } from '../gate.js';
-import { mayCarryGradient, recordsNoGraph } from '../grad/gradient.js';
-import { plainAttributes } from '../module/modules.js';
 import { reflectionGates } from '../module/reflection.js';
-import { isLayer } from '../tensor/proven-tensor.js';
-import { type Fit, fits, isSingle, shapeOf } from '../tensor/shape.js';
-import { isFloating, kindOf } from '../tensor/tensor.js';
 import { wrappingGates } from '../training/wrapping.js';
 import { inPlaceReadGate, updateGates } from './in-place-update.js';
 import type { RunningStatistic } from './running-statistic.js';
-import { readGatesElsewhere, tensorRead } from './statistic-use.js';
 
 export interface Start {
   readonly statement: PyNode;
@@ -34,14 +35,14 @@ export interface Start {
 /** The one `self.name = <factory>` of an `__init__`; undefined where the statistic does not start as a plain new tensor. */
 export function startOf(module: PyModule, { otherWrites }: RunningStatistic): Start | undefined {
   const initial = otherWrites.filter(
-    ({ node, certain }) => certain && enclosingFunction(node)?.field('name')?.text === '__init__',
+    ({ node, certain }) => certain && enclosingFunction(node)?.name?.text === '__init__',
   );
   const [only] = initial;
   const assignment = only?.node.parent;
-  const factory = assignment?.field('right');
+  const factory = assignment?.right;
   if (only === undefined || initial.length !== 1 || factory === undefined || assignment === undefined)
     return undefined;
-  if (assignment.type !== 'assignment' || assignment.field('left') !== only.node) return undefined;
+  if (assignment.type !== 'assignment' || assignment.left !== only.node) return undefined;
   const statement = assignment.parent;
   return statement?.type === 'expression_statement' && isFactory(module, factory)
     ? { statement, factory }
@@ -51,8 +52,7 @@ export function startOf(module: PyModule, { otherWrites }: RunningStatistic): St
 /** `torch.zeros(…)`, also with `.to(…)` or the like behind it. */
 function isFactory(module: PyModule, expression: PyNode): boolean {
   if (expression.type !== 'call') return false;
-  const callee = expression.field('function');
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, expression);
   if (path !== undefined) return isMaker(path) && isFresh(row(path));
   const receiver = receiverOf(expression);
   const moved = ['to', 'cuda', 'cpu', 'float', 'double', 'fill_'].includes(methodName(expression) ?? '');
@@ -70,11 +70,12 @@ export function inPlaceGates(
   const { classNode, name, updates, reads, registration } = statistic;
   const self = `\`self.${name}\``;
   const plain = plainAttributes(module, classNode, name);
-  const shape = shapeOf(module, start.factory);
+  const shape = valueOf(module, start.factory).shape;
   const fit = worst(updates.map(({ fresh }) => fitOf(module, fresh, shape)));
   const device = deviceOf(module, start, statistic, shape);
   const carriesGraph = updates.some(
-    ({ target, fresh }) => !recordsNoGraph(module, target) && mayCarryGradient(module, fresh, target.text),
+    ({ target, fresh }) =>
+      !recordsNoGraph(module, target) && valueOf(module, fresh).mayHaveGraph(target.text),
   );
   const single = shape !== undefined && isSingle(shape) && fit !== 'yes';
   return {
@@ -119,8 +120,8 @@ export function inPlaceGates(
   };
 }
 
-function fitOf(module: PyModule, fresh: PyNode, shape: ReturnType<typeof shapeOf>): Fit {
-  const value = shapeOf(module, fresh);
+function fitOf(module: PyModule, fresh: PyNode, shape: Value['shape']): Fit {
+  const value = valueOf(module, fresh).shape;
   if (value !== undefined && value.dimensions.length === 0 && !value.open) return 'yes';
   return shape === undefined ? 'unknown' : fits(value, shape);
 }
@@ -133,13 +134,13 @@ function deviceOf(
   module: PyModule,
   { factory }: Start,
   { updates, otherWrites }: RunningStatistic,
-  shape: ReturnType<typeof shapeOf>,
+  shape: Value['shape'],
 ): 'yes' | 'unknown' {
   const flat = shape === undefined || (shape.dimensions.length === 0 && !shape.open);
   if (!flat || keywordDeep(factory, 'device') !== undefined) return 'yes';
   if (otherWrites.length > 1) return 'unknown';
   return updates.every(({ target, fresh }) => {
-    if (kindOf(module, fresh) === 'number') return true;
+    if (valueOf(module, fresh).kind === 'number') return true;
     const owner = enclosingFunction(target);
     return (
       owner !== undefined &&
@@ -160,7 +161,7 @@ function startGates(module: PyModule, { statement, factory }: Start, self: strin
   const asked = keywordDeep(factory, 'requires_grad');
   const dtype = floatingStart(module, factory);
   return [
-    gate(statement.parent === init?.field('body'), `${self} is created on some paths of \`__init__\` only`),
+    gate(statement.parent === init?.body, `${self} is created on some paths of \`__init__\` only`),
     gate(
       init !== undefined && initialisesBefore(module, init, statement),
       `\`super().__init__()\` does not run before ${self} is created`,
@@ -178,7 +179,7 @@ function startGates(module: PyModule, { statement, factory }: Start, self: strin
 }
 
 function keywordDeep(call: PyNode, name: string): PyNode | undefined {
-  const own = keywordArgument(call, name)?.field('value');
+  const own = keywordValue(call, name);
   const receiver = receiverOf(call);
   return own ?? (receiver?.type === 'call' ? keywordDeep(receiver, name) : undefined);
 }
@@ -189,12 +190,12 @@ function floatingStart(module: PyModule, factory: PyNode): Answer {
     const path = node.type === 'attribute' ? qualifiedName(module, node) : undefined;
     if (path !== undefined && HALF_DTYPES.has(path)) return 'no';
   }
-  const known = isFloating(module, factory);
-  const callee = factory.field('function');
+  const known = valueOf(module, factory).isFloating;
+  const callee = factory.function;
   const isFull = callee !== undefined && qualifiedName(module, callee)?.endsWith('.full');
   if (!isFull || keywordArgument(factory, 'dtype') !== undefined) return known;
-  const value = keywordArgument(factory, 'fill_value')?.field('value') ?? argumentsOf(factory)[1];
-  return value === undefined ? 'unknown' : isFloating(module, value);
+  const value = keywordValue(factory, 'fill_value') ?? argumentsOf(factory)[1];
+  return value === undefined ? 'unknown' : valueOf(module, value).isFloating;
 }
 
 /** `super().__init__()`, `super(C, self).__init__()` or `Base.__init__(self)`, as a statement above. */
@@ -205,7 +206,7 @@ export function initialisesBefore(module: PyModule, init: PyNode, statement: PyN
 
 /** The statement of `__init__` behind which the object is a module. */
 export function initialisation(module: PyModule, init: PyNode): PyNode | undefined {
-  return init.field('body')?.named.find((above) => {
+  return init.body?.named.find((above) => {
     const call = above.type === 'expression_statement' ? above.named[0] : undefined;
     if (call?.type !== 'call' || methodName(call) !== '__init__') return false;
     const receiver = receiverOf(call);
@@ -227,13 +228,11 @@ function otherWriteGates(
     .map(({ node, kind }) => {
       const assignment = node.parent;
       const value =
-        assignment?.type === 'assignment' && assignment.field('left') === node
-          ? assignment.field('right')
-          : undefined;
+        assignment?.type === 'assignment' && assignment.left === node ? assignment.right : undefined;
       const same = value !== undefined && words(value) === words(start.factory) && kind === 'write';
       const like =
         value?.type === 'call' &&
-        /(?:zeros|ones)_like$/.test(value.field('function')?.text ?? '') &&
+        /(?:zeros|ones)_like$/.test(value.function?.text ?? '') &&
         argumentsOf(value)[0]?.text === `self.${name}`;
       const place = value === undefined ? (assignment ?? node) : value;
       return gate(same || like, `${self} is also given another value, \`${shown(place)}\``);

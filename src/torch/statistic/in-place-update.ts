@@ -1,18 +1,17 @@
+import { familyOf } from '../../semantic/attribute-uses.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
+import { type Gate, gate, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { once } from '../../semantic/once.js';
 import { ask } from '../../semantic/question.js';
 import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Gate, gate, shown } from '../gate.js';
-import { recordsNoGraph } from '../grad/gradient.js';
-import { familyOf } from '../module/modules.js';
-import { cpuSource } from '../tensor/device.js';
-import { isPythonNumber } from '../tensor/python-number.js';
-import { kindOf } from '../tensor/tensor.js';
+import { valueOf } from '../../values/index.js';
+import { type TensorRead, tensorRead } from '../../values/uses/tensor-read.js';
+import { cpuSource } from '../../values/value/device.js';
+import { recordsNoGraph } from '../../values/value/gradient.js';
 import type { RunningStatistic, Update } from './running-statistic.js';
-import { type TensorRead, tensorRead } from './statistic-use.js';
 
 /** What must hold for `old * decay + fresh * gain` to be the same as `old.mul_(decay).add_(fresh, alpha=gain)` without gradients. */
 export function updateGates(
@@ -28,7 +27,7 @@ export function updateGates(
       ? []
       : [
           {
-            answer: isPythonNumber(module, factor),
+            answer: valueOf(module, factor).isNumber,
             otherwise: {
               no: `\`${shown(factor)}\` is a tensor, and \`alpha=\` takes a Python number`,
               unknown: ask('python-number')`Is \`${shown(factor)}\` a Python number?`,
@@ -52,7 +51,7 @@ export function updateGates(
       gates.push(refuse(`${value} reads ${self}, which would already have changed`));
     if (node.type !== 'call') continue;
     const call = methodName(node) ?? '';
-    const callee = node.field('function');
+    const callee = node.function;
     if (callee !== undefined && runsOtherCode(module, node)) {
       const own = familyOf(module, classNode).some((each) => module.scopeOf(each).has(call));
       if (!gradOff)
@@ -73,7 +72,7 @@ function doubled(module: PyModule, expression: PyNode, depth: number): boolean {
     const widens =
       methodName(node) === 'double' || argumentsOf(node).some(({ text }) => text.includes('float64'));
     if (node.type === 'call' && widens) return true;
-    if (node.type !== 'identifier' || depth > MAX_DEPTH || node.parent?.field('attribute') === node) continue;
+    if (node.type !== 'identifier' || depth > MAX_DEPTH || node.parent?.attribute === node) continue;
     const given = (reachingDefinitions(module, node) ?? []).flatMap((found) =>
       found.kind === 'value' || found.kind === 'update' ? [found.value] : [],
     );
@@ -88,14 +87,16 @@ function refuse(no: string): Gate {
 
 /** A layer or a function of the project; torch's own functions and the methods of tensors are not. */
 function runsOtherCode(module: PyModule, call: PyNode): boolean {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined || qualifiedName(module, callee) !== undefined) return false;
   if (callee.type === 'identifier') return module.resolve(callee) !== undefined;
   const receiver = receiverOf(call);
   if (receiver === undefined) return true;
   if (receiver.type === 'identifier' && receiver.text === 'self') return true;
   return (
-    callee.type === 'attribute' && receiver.text.startsWith('self.') && kindOf(module, receiver) === 'unknown'
+    callee.type === 'attribute' &&
+    receiver.text.startsWith('self.') &&
+    valueOf(module, receiver).kind === 'unknown'
   );
 }
 

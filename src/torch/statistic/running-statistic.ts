@@ -1,4 +1,6 @@
 import { cutsGraph } from '../../library/library.js';
+import { type AttributeUse, attributeUses } from '../../semantic/attribute-uses.js';
+import { areComplements, isNumeral, isOperation, swapped } from '../../semantic/complements.js';
 import { classAround } from '../../semantic/definitions.js';
 import { importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -13,16 +15,9 @@ import {
 } from '../../semantic/statements.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
+import { valueOf } from '../../values/index.js';
 import { LERP } from '../catalog.js';
-import {
-  type AttributeUse,
-  attributeUses,
-  moduleKind,
-  type Registration,
-  registrationOf,
-} from '../module/modules.js';
-import { kindOf } from '../tensor/tensor.js';
-import { areComplements, isNumeral, isOperation, swapped } from './weights.js';
+import { moduleKind, type Registration, registrationOf } from '../module/modules.js';
 
 /** One `self.name = self.name * decay + fresh * gain`, or the same of `self.name[key]`. */
 export interface Update {
@@ -133,8 +128,8 @@ function findStatistics(module: PyModule): readonly RunningStatistic[] {
 function elementOf(attribute: PyNode | undefined): PyNode | undefined {
   const element = attribute?.parent;
   const isSet = /^(?:augmented_)?assignment$/.test(element?.parent?.type ?? '');
-  const isElement = element?.type === 'subscript' && element.field('value') === attribute;
-  return isElement && isSet && element.parent?.field('left') === element ? element : undefined;
+  const isElement = element?.type === 'subscript' && element.value === attribute;
+  return isElement && isSet && element.parent?.left === element ? element : undefined;
 }
 
 function statisticOf(
@@ -170,8 +165,8 @@ function statisticOf(
 
 function updateAt(module: PyModule, target: PyNode): Update | undefined {
   const assignment = target.parent;
-  const value = assignment?.field('right');
-  if (value === undefined || assignment?.field('left') !== target) return undefined;
+  const value = assignment?.right;
+  if (value === undefined || assignment?.left !== target) return undefined;
   if (assignment.type === 'augmented_assignment') return updateAdded(target, assignment, value);
   if (assignment.type !== 'assignment') return undefined;
   if (assignment.parent?.type !== 'expression_statement' || assignment.field('type') !== undefined)
@@ -189,7 +184,7 @@ function updateAt(module: PyModule, target: PyNode): Update | undefined {
 
 /** `self.name += (fresh - self.name) * gain` */
 function updateAdded(target: PyNode, assignment: PyNode, value: PyNode): Update | undefined {
-  if (assignment.field('operator')?.text !== '+=' || !isMethodBody(target)) return undefined;
+  if (assignment.operator?.text !== '+=' || !isMethodBody(target)) return undefined;
   const fresh = stepped(target.text, unparenthesized(value), false);
   const statement = statementOf(target);
   return fresh && { statement, target, fresh, decay: undefined, gain: undefined, isAverage: false };
@@ -213,9 +208,7 @@ function updateInPlace(target: PyNode): Update | undefined {
 /** In a method other than `__init__`, not in a function inside one. */
 function isMethodBody(node: PyNode): boolean {
   const owner = enclosingFunction(node);
-  return (
-    owner !== undefined && enclosingClass(owner) !== undefined && owner.field('name')?.text !== '__init__'
-  );
+  return owner !== undefined && enclosingClass(owner) !== undefined && owner.name?.text !== '__init__';
 }
 
 /** The value itself, or either side of `a if … else b` with the other one. */
@@ -252,7 +245,7 @@ function step(module: PyModule, old: string, value: PyNode): Parts | undefined {
   const outer = unparenthesized(value);
   const plain = { decay: undefined, gain: undefined, isAverage: false };
   if (outer.type === 'call') {
-    const callee = outer.field('function');
+    const callee = outer.function;
     const isFunction = callee !== undefined && qualifiedName(module, callee) === LERP;
     const receiver = receiverOf(outer);
     if (!isFunction && methodName(outer) !== 'lerp') return undefined;
@@ -276,7 +269,7 @@ function stepped(old: string, product: PyNode, falls: boolean): PyNode | undefin
   if (!isOperation(product, '*')) return undefined;
   for (const [difference] of swapped(product)) {
     const inner = unparenthesized(difference);
-    const [left, right] = [inner.field('left'), inner.field('right')];
+    const [left, right] = [inner.left, inner.right];
     const [fresh, gone] = falls ? [right, left] : [left, right];
     if (isOperation(inner, '-') && gone?.text === old && fresh !== undefined) return fresh;
   }
@@ -293,7 +286,7 @@ function scaled(
   for (const [side, decay] of swapped(product)) {
     const kept = unparenthesized(side);
     if (kept.text === old) return { decay, moved: false, cutsOld: false };
-    const inner = kept.field('attribute')?.text === 'data' ? kept.field('object') : receiverOf(kept);
+    const inner = kept.attribute?.text === 'data' ? kept.object : receiverOf(kept);
     const isCut = kept.type === 'attribute' || cutsGraph(methodName(kept) ?? '');
     if (isCut && inner?.text === old) return { decay, moved: true, cutsOld: true };
     const moves = ['to', 'cuda', 'cpu', 'type_as'].includes(methodName(kept) ?? '');
@@ -313,7 +306,7 @@ function freshPart(
     const found =
       sides.find(([side]) => areComplements(decay, side)) ??
       sides.find(([side]) => isNumeral(side)) ??
-      sides.find(([side]) => kindOf(module, side) === 'number');
+      sides.find(([side]) => valueOf(module, side).kind === 'number');
     if (found !== undefined) return { gain: found[0], fresh: found[1] };
   }
   return { fresh: term, gain: undefined };

@@ -1,21 +1,19 @@
 import { isMaker } from '../../library/library.js';
-
+import { type AttributeUse, plainAttributes } from '../../semantic/attribute-uses.js';
+import { type Gate, gate, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
-import { enclosingFunction } from '../../semantic/statements.js';
+import { enclosingFunction, isTarget } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Gate, gate, hasDetach, ONLY_READ, shown } from '../gate.js';
-import { mayCarryGradient, recordsNoGraph, runsWithoutGrad } from '../grad/gradient.js';
-import { fatesAt } from '../grad/record-fate.js';
-import { type AttributeUse, plainAttributes, runsInForward } from '../module/modules.js';
+import { usesOf, valueOf } from '../../values/index.js';
+import { readGatesElsewhere, tensorRead } from '../../values/uses/tensor-read.js';
+import { recordsNoGraph, runsWithoutGrad } from '../../values/value/gradient.js';
+import { runsInForward } from '../module/modules.js';
 import { reflectionGates } from '../module/reflection.js';
-import { isProvenTensor } from '../tensor/proven-tensor.js';
-import { isPythonNumber } from '../tensor/python-number.js';
-import { kindOf } from '../tensor/tensor.js';
+import { hasDetach, ONLY_READ } from '../questions.js';
 import { inPlaceGates, startOf } from './in-place-statistic.js';
 import { type RunningStatistic, runningStatistics } from './running-statistic.js';
-import { readGatesElsewhere, tensorRead } from './statistic-use.js';
 import { isEvaluationWithout } from './training-branch.js';
 
 export type Cure = 'buffer' | 'detach';
@@ -70,29 +68,29 @@ function isGraphKept(module: PyModule, target: PyNode, value: PyNode): boolean {
     !recordsNoGraph(module, target) &&
     runsInForward(module, owner) &&
     !runsWithoutGrad(module, owner) &&
-    mayCarryGradient(module, value, target.text)
+    valueOf(module, value).mayHaveGraph(target.text)
   );
 }
 
 /** An average that starts as a Python number is one, unless what is folded in is provably a tensor. */
 function mayHoldTensor(module: PyModule, { updates, otherWrites }: RunningStatistic): boolean {
   const kinds = updates.map(({ fresh }) =>
-    isProvenTensor(module, fresh) ? 'tensor' : kindOf(module, fresh),
+    valueOf(module, fresh).isTensor ? 'tensor' : valueOf(module, fresh).kind,
   );
   if (kinds.includes('tensor') || kinds.includes('scalar-tensor')) return true;
   if (kinds.includes('number')) return false;
   return !otherWrites.some(({ node }) => {
-    const value = node.parent?.field('right');
-    return value !== undefined && isPythonNumber(module, value) === 'yes';
+    const value = node.parent?.right;
+    return value !== undefined && valueOf(module, value).isNumber === 'yes';
   });
 }
 
 /** What is averaged in a list or dictionary is a tensor, or what it starts with is made by torch. */
 function holdsTensors(module: PyModule, { updates, otherWrites }: RunningStatistic): boolean {
-  if (updates.every(({ fresh }) => isProvenTensor(module, fresh))) return true;
+  if (updates.every(({ fresh }) => valueOf(module, fresh).isTensor)) return true;
   return otherWrites.some(({ node }) =>
-    [...(node.parent?.field('right')?.walk() ?? [])].some((inner) => {
-      const callee = inner.type === 'call' ? inner.field('function') : undefined;
+    [...(node.parent?.right?.walk() ?? [])].some((inner) => {
+      const callee = inner.type === 'call' ? inner.function : undefined;
       return callee !== undefined && isMaker(qualifiedName(module, callee) ?? '');
     }),
   );
@@ -108,9 +106,9 @@ export function valuesToDetach(
   );
   const stored = otherWrites.flatMap(({ node }) => {
     const assignment = node.parent;
-    let value = assignment?.field('left') === node ? assignment.field('right') : undefined;
+    let value = assignment?.left === node ? assignment.right : undefined;
     // Of `self.a = self.b = value`, both keep the value.
-    while (value?.type === 'assignment') value = value.field('right');
+    while (value?.type === 'assignment') value = value.right;
     return value !== undefined && keepsGraph(module, node, value) ? [value] : [];
   });
   return [...new Set([...folded, ...stored])].sort((a, b) => a.start - b.start);
@@ -121,9 +119,7 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
   const self = `\`self.${name}\``;
   const plain = plainAttributes(module, classNode, name);
   const plainWrite = otherWrites.every(
-    ({ node, kind }) =>
-      kind === 'write' &&
-      ((node.parent?.type === 'assignment' && node.parent.field('left') === node) || isUnpackedAtStart(node)),
+    ({ node, kind }) => kind === 'write' && (isTarget(node) || isUnpackedAtStart(node)),
   );
   const taken = new Set(updates.flatMap(({ fresh, takesTensor }) => (takesTensor ? [fresh] : [])));
   const targets = updates.map(({ target }) => target);
@@ -152,7 +148,7 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
     ...reflectionGates(module, classNode, name),
     ...valuesToDetach(module, statistic).map(
       (value): Gate => ({
-        answer: isProvenTensor(module, value) || taken.has(value) ? 'yes' : 'unknown',
+        answer: valueOf(module, value).isTensor || taken.has(value) ? 'yes' : 'unknown',
         otherwise: hasDetach(shown(value)),
       }),
     ),
@@ -161,12 +157,12 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
 
 /** `torch.zeros(1, requires_grad=True)` and the like. */
 function asksForGradient({ node }: AttributeUse): boolean {
-  return /requires_grad(?!\s*=\s*False)/.test(node.parent?.field('right')?.text ?? '');
+  return /requires_grad(?!\s*=\s*False)/.test(node.parent?.right?.text ?? '');
 }
 
 function decayGate(module: PyModule, decay: PyNode): Gate {
-  const number = isPythonNumber(module, decay);
-  const learnt = number === 'no' && mayCarryGradient(module, decay);
+  const number = valueOf(module, decay).isNumber;
+  const learnt = number === 'no' && valueOf(module, decay).mayHaveGraph();
   return {
     answer: learnt ? 'no' : number === 'unknown' ? 'unknown' : 'yes',
     otherwise: {
@@ -179,7 +175,7 @@ function decayGate(module: PyModule, decay: PyNode): Gate {
 /** `self.mean, self.var = zeros(n), ones(n)`: what the constructor sets has no graph of a call. */
 function isUnpackedAtStart(node: PyNode): boolean {
   const isUnpacked = /^(?:pattern_list|tuple_pattern)$/.test(node.parent?.type ?? '');
-  return isUnpacked && enclosingFunction(node)?.field('name')?.text === '__init__';
+  return isUnpacked && enclosingFunction(node)?.name?.text === '__init__';
 }
 
 /**
@@ -222,7 +218,7 @@ function readGate(module: PyModule, node: PyNode, self: string): Gate {
 
 /** What is computed from the statistic with gradients on: an output needs its graph. */
 function resultGate(module: PyModule, node: PyNode, self: string): Gate {
-  const fates = fatesAt(module, [node]);
+  const fates = usesOf(module, node);
   const needed = fates.some(
     ({ kind, node: end }) => kind === 'differentiated' || end.closest('return_statement') !== undefined,
   );
@@ -243,7 +239,7 @@ function backwardsTwice(module: PyModule): boolean {
   return ['retain_graph', 'create_graph'].some((name) =>
     module.at(name).some((hit) => {
       const keyword = hit.parent;
-      return keyword?.type === 'keyword_argument' && keyword.field('value')?.type !== 'false';
+      return keyword?.type === 'keyword_argument' && keyword.value?.type !== 'false';
     }),
   );
 }

@@ -1,6 +1,7 @@
 import { classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
+import { alwaysReturns } from '../../semantic/returns.js';
 import { unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 
@@ -20,7 +21,7 @@ function areAlternatives(one: PyNode, other: PyNode): boolean {
     if (choice.type === 'function_definition') return false;
     if (choice.type !== 'if_statement' || !choice.contains(other)) continue;
     const branch = (node: PyNode): PyNode | undefined => choice.named.find((part) => part.contains(node));
-    return branch(one) !== branch(other) && branch(other) !== choice.field('condition');
+    return branch(one) !== branch(other) && branch(other) !== choice.condition;
   }
   return false;
 }
@@ -45,18 +46,18 @@ function modeAt(module: PyModule, place: PyNode): Mode | undefined {
 
 /** In a branch of `if self.training: … else: …`. */
 function modeInBranch(module: PyModule, choice: PyNode, branch: PyNode, self: string): Mode | undefined {
-  const condition = choice.field('condition');
+  const condition = choice.condition;
   if (condition === undefined || branch === condition) return undefined;
-  return implied(module, condition, choice.field('consequence') === branch, self, 0);
+  return implied(module, condition, choice.consequence === branch, self, 0);
 }
 
 /** Behind `if not self.training: return …`. */
 function modeAfterExits(module: PyModule, block: PyNode, statement: PyNode, self: string): Mode | undefined {
   for (const above of block.named) {
     if (above === statement) return undefined;
-    const condition = above.type === 'if_statement' ? above.field('condition') : undefined;
-    const then = above.field('consequence');
-    if (condition === undefined || !leaves(then)) continue;
+    const condition = above.type === 'if_statement' ? above.condition : undefined;
+    const then = above.consequence;
+    if (condition === undefined || then === undefined || !alwaysReturns(then)) continue;
     const isAlone = above.named.every(
       (part) => part === condition || part === then || part.type === 'comment',
     );
@@ -64,11 +65,6 @@ function modeAfterExits(module: PyModule, block: PyNode, statement: PyNode, self
     if (mode !== undefined) return mode;
   }
   return undefined;
-}
-
-function leaves(block: PyNode | undefined): boolean {
-  const last = block?.named.filter(({ type }) => type !== 'comment').at(-1);
-  return last?.type === 'return_statement' || last?.type === 'raise_statement';
 }
 
 const MAX_DEPTH = 6;
@@ -85,11 +81,11 @@ function implied(
   const of = (inner: PyNode | undefined, isHeld: boolean): Mode | undefined =>
     inner === undefined || depth > MAX_DEPTH ? undefined : implied(module, inner, isHeld, self, depth + 1);
   if (node.text === `${self}.training`) return holds ? 'training' : 'evaluation';
-  if (node.type === 'not_operator') return of(node.field('argument'), !holds);
+  if (node.type === 'not_operator') return of(node.argument, !holds);
   if (node.type === 'boolean_operator') {
     // Both sides of an `and` that holds do, and neither of an `or` that does not.
-    const isKnown = (node.field('operator')?.text === 'and') === holds;
-    return isKnown ? (of(node.field('left'), holds) ?? of(node.field('right'), holds)) : undefined;
+    const isKnown = (node.operator?.text === 'and') === holds;
+    return isKnown ? (of(node.left, holds) ?? of(node.right, holds)) : undefined;
   }
   const [only, ...others] = node.type === 'identifier' ? (reachingDefinitions(module, node) ?? []) : [];
   return only?.kind === 'value' && others.length === 0 ? of(only.value, holds) : undefined;

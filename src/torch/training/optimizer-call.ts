@@ -19,13 +19,13 @@ export function adamCalls(module: PyModule, wanted: readonly AdamCall['name'][])
   const seen = new Set<PyNode>();
   return module.at('Adam').flatMap((node): readonly AdamCall[] => {
     const call = node.closest('call');
-    const callee = call?.field('function');
+    const callee = call?.function;
     if (call === undefined || !callee?.contains(node) || seen.has(call)) return [];
     seen.add(call);
     const name = ADAM_CLASSES.get(canonical(qualifiedName(module, callee) ?? ''));
     if (name === undefined || !wanted.includes(name) || call.closest('string') !== undefined) return [];
     const assignment = call.parent?.type === 'assignment' ? call.parent : undefined;
-    const holder = assignment?.field('left');
+    const holder = assignment?.left;
     return [{ call, name, holder: holder && !holder.type.includes('pattern') ? holder.text : undefined }];
   });
 }
@@ -36,7 +36,7 @@ export function adamArguments(call: PyNode): {
   readonly keywords: readonly string[];
 } {
   const given = argumentsOf(call);
-  const keywords = given.flatMap((each) => each.field('name')?.text ?? []);
+  const keywords = given.flatMap((each) => each.name?.text ?? []);
   return { keywords, positional: given.filter(({ type }) => type !== 'keyword_argument').length };
 }
 

@@ -1,4 +1,4 @@
-import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { calledDefinition } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, hasSplat, receiverOf, statementOf } from '../../semantic/statements.js';
@@ -6,7 +6,6 @@ import { ownsItsLines } from '../../syntax/layout.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isPeftModelMaker } from '../catalog.js';
 import { type ModelLoad, modelLoad } from '../huggingface/pretrained.js';
-import { initialValue } from '../module/modules.js';
 import { trainingLoops } from './training-loop.js';
 
 /** A transformers model that this file loads into a variable and trains in a loop. */
@@ -35,8 +34,8 @@ function findTrainedModels(module: PyModule): readonly TrainedModel[] {
     if (load === undefined) return [];
     const statement = statementOf(load.call);
     const assignment = statement.named[0];
-    const model = assignment?.type === 'assignment' ? assignment.field('left') : undefined;
-    const value = assignment?.field('right');
+    const model = assignment?.type === 'assignment' ? assignment.left : undefined;
+    const value = assignment?.right;
     if (model?.type !== 'identifier' || value === undefined || !ownsItsLines(module, statement)) return [];
     const own = readsOf(module, model);
     const handed = own.flatMap((read) => readsAsParameter(module, read));
@@ -44,7 +43,7 @@ function findTrainedModels(module: PyModule): readonly TrainedModel[] {
       const bodies = loops.flatMap(({ loop, body }) => (loop.start > after ? [body] : []));
       return reads.flatMap((read) => {
         const forward = read.parent;
-        const isRun = forward?.type === 'call' && forward.field('function') === read;
+        const isRun = forward?.type === 'call' && forward.function === read;
         return isRun && bodies.some((body) => body.contains(read)) ? [forward] : [];
       });
     };
@@ -68,58 +67,30 @@ function readsAsParameter(module: PyModule, read: PyNode): readonly PyNode[] {
   const call = (keyword ?? read).parent?.parent;
   const called = call?.type === 'call' ? calledDefinition(module, call) : undefined;
   if (call === undefined || called?.type !== 'function_definition' || hasSplat(call)) return [];
-  const names = (called.field('parameters')?.named ?? []).map(parameterName);
+  const names = (called.parameters?.named ?? []).map(parameterName);
   const name =
     keyword === undefined
       ? names[argumentsOf(call).indexOf(read)]
-      : names.find((each) => each === keyword.field('name')?.text);
+      : names.find((each) => each === keyword.name?.text);
   return name === undefined ? [] : module.reads(module.scopeOf(called), name);
 }
 
 /** `x` of `x`, `x: int`, `x=1` and `x: int = 1`. */
 function parameterName(parameter: PyNode): string | undefined {
-  const name =
-    parameter.field('name') ?? (parameter.type === 'identifier' ? parameter : parameter.children[0]);
+  const name = parameter.name ?? (parameter.type === 'identifier' ? parameter : parameter.children[0]);
   return name?.type === 'identifier' ? name.text : undefined;
 }
 
 function methodOn(read: PyNode): string | undefined {
   const call = read.parent?.parent;
-  return call?.type === 'call' && receiverOf(call) === read
-    ? read.parent?.field('attribute')?.text
-    : undefined;
+  return call?.type === 'call' && receiverOf(call) === read ? read.parent?.attribute?.text : undefined;
 }
 
 /** `model.parameters()`, `model.train()`, `get_peft_model(model, …)`. */
 function isTrained(module: PyModule, read: PyNode): boolean {
   if (/^(?:(?:named_)?parameters|train)$/.test(methodOn(read) ?? '')) return true;
   const call = read.closest('call');
-  const callee = call?.field('function');
+  const callee = call?.function;
   if (call === undefined || callee === undefined || argumentsOf(call)[0] !== read) return false;
   return isPeftModelMaker(qualifiedName(module, callee) ?? '');
-}
-
-/** A call of a transformers model whose loss is trained on, and the call that loaded the model. */
-export interface TrainingForward {
-  readonly call: PyNode;
-  readonly load: ModelLoad;
-}
-
-/** `model(**batch)` in a training loop, and `self.model(…, labels=…)` in a class that loads its model. */
-export function trainingForwards(module: PyModule): readonly TrainingForward[] {
-  const found = new Map<PyNode, TrainingForward>();
-  for (const { forwards, load } of trainedModels(module))
-    for (const call of forwards) found.set(call, { call, load });
-  for (const keyword of module.at('labels')) {
-    const call = keyword.parent?.type === 'keyword_argument' ? keyword.parent.parent?.parent : undefined;
-    const callee = call?.field('function');
-    const name = callee?.type === 'attribute' ? callee.field('attribute')?.text : undefined;
-    if (call === undefined || callee === undefined || name === undefined || keyword.text !== 'labels')
-      continue;
-    if (callee.field('object')?.text !== classAround(callee)?.self) continue;
-    const made = initialValue(module, callee, name);
-    const load = made?.type === 'call' ? modelLoad(module, made) : undefined;
-    if (load !== undefined) found.set(call, { call, load });
-  }
-  return [...found.values()];
 }

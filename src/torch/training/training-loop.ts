@@ -1,11 +1,12 @@
 import type { Answer } from '../../semantic/answer.js';
+import { initialValue } from '../../semantic/attribute-uses.js';
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
   argumentsOf,
   enclosingLoops,
-  keywordArgument,
+  keywordValue,
   methodName,
   receiverOf,
   unparenthesized,
@@ -14,7 +15,6 @@ import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { OPTIMIZERS } from '../catalog.js';
 import { definitionsOf } from '../module/model-value.js';
-import { initialValue } from '../module/modules.js';
 
 /** A hand-written training loop: the innermost loop that differentiates and steps an optimizer. */
 export interface TrainingLoop {
@@ -51,7 +51,7 @@ function findTrainingLoops(module: PyModule): readonly TrainingLoop[] {
     else known.push(step);
   }
   return [...stepped].flatMap(([loop, steps]) => {
-    const body = loop.field('body');
+    const body = loop.body;
     if (body === undefined) return [];
     return [{ loop, body, backwards: callsIn(loop, backwards), steps, zeroGrads: callsIn(loop, zeroGrads) }];
   });
@@ -106,13 +106,13 @@ function valuesOf(module: PyModule, node: PyNode): readonly (PyNode | undefined)
       definition.kind === 'value' ? definition.value : undefined,
     );
   }
-  const name = node.type === 'attribute' ? node.field('attribute')?.text : undefined;
+  const name = node.type === 'attribute' ? node.attribute?.text : undefined;
   const value = name === undefined ? undefined : initialValue(module, node, name);
   return value === undefined ? [] : [value];
 }
 
 function makesOptimizer(module: PyModule, call: PyNode): Answer | undefined {
-  const callee = call.field('function');
+  const callee = call.function;
   if (callee === undefined) return undefined;
   const path = qualifiedName(module, callee);
   if (path?.startsWith(OPTIMIZERS)) return isOptimizerPath(path) ? 'yes' : 'no';
@@ -138,8 +138,8 @@ export interface Pass {
 
 /** `for x in data`, `for i, x in enumerate(data)`, `for i in range(n)`, each perhaps in a progress bar. */
 export function passOf(module: PyModule, loop: PyNode): Pass | undefined {
-  const target = loop.type === 'for_statement' ? loop.field('left') : undefined;
-  const iterable = loop.field('right');
+  const target = loop.type === 'for_statement' ? loop.left : undefined;
+  const iterable = loop.right;
   if (target === undefined || iterable === undefined) return undefined;
   const outer = withoutBar(module, iterable);
   const builtin = builtinCalled(module, outer);
@@ -152,7 +152,7 @@ export function passOf(module: PyModule, loop: PyNode): Pass | undefined {
   const [counter, item, ...rest] = target.named;
   if (first === undefined || target.type !== 'pattern_list' || rest.length > 0 || item === undefined)
     return undefined;
-  const begin = keywordArgument(outer, 'start')?.field('value') ?? second;
+  const begin = keywordValue(outer, 'start') ?? second;
   const counts = counter?.type === 'identifier' && (begin === undefined || begin.type === 'integer');
   return {
     data: withoutBar(module, first),
@@ -162,47 +162,20 @@ export function passOf(module: PyModule, loop: PyNode): Pass | undefined {
   };
 }
 
-/** The variable by which a `for` counts its passes, where it has a name and its body leaves it alone. */
-export function ownCounter(module: PyModule, loop: PyNode): string | undefined {
-  const counter = passOf(module, loop)?.counter;
-  const scope = counter && module.resolve(counter);
-  if (counter === undefined || scope === undefined || counter.text === '_') return undefined;
-  const isKept = module.writes(scope, counter.text).every((write) => !loop.field('body')?.contains(write));
-  return isKept ? counter.text : undefined;
-}
-
 function builtinCalled(module: PyModule, node: PyNode): string | undefined {
-  const callee = node.type === 'call' ? node.field('function') : undefined;
+  const callee = node.type === 'call' ? node.function : undefined;
   return callee?.type === 'identifier' && module.resolve(callee) === undefined ? callee.text : undefined;
 }
 
 /** What a progress bar shows: `loader` of `tqdm(loader, desc=…)`. */
 function withoutBar(module: PyModule, iterable: PyNode): PyNode {
   const node = unparenthesized(iterable);
-  const callee = node.type === 'call' ? node.field('function') : undefined;
+  const callee = node.type === 'call' ? node.function : undefined;
   const [first] = node.type === 'call' ? argumentsOf(node) : [];
   if (callee === undefined || first === undefined || first.type === 'keyword_argument') return node;
-  const name = callee.type === 'attribute' ? callee.field('attribute')?.text : callee.text;
+  const name = callee.type === 'attribute' ? callee.attribute?.text : callee.text;
   const isBar =
     /^tqdm(?:\.|$)/.test(qualifiedName(module, callee) ?? '') ||
     /^(?:tqdm|track|progress_bar)$/.test(name ?? '');
   return isBar && name !== 'trange' ? withoutBar(module, first) : node;
-}
-
-/** A variable that the body itself raises by one in every pass and that starts as a whole number: `step += 1`. */
-export function stepCounter(module: PyModule, body: PyNode): PyNode | undefined {
-  for (const statement of body.named) {
-    const update = statement.named[0];
-    const target = update?.type === 'augmented_assignment' ? update.field('left') : undefined;
-    if (target?.type !== 'identifier' || !/\+=\s*1$/.test(update?.text ?? '')) continue;
-    const whole = definitionsOf(module, target).every(
-      (definition) =>
-        (definition.kind === 'update' &&
-          definition.operator === '+=' &&
-          definition.value.type === 'integer') ||
-        (definition.kind === 'value' && definition.value.type === 'integer'),
-    );
-    if (whole) return target;
-  }
-  return undefined;
 }

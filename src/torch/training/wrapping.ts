@@ -1,10 +1,13 @@
+import { familyOf } from '../../semantic/attribute-uses.js';
 import { lineageOf } from '../../semantic/elsewhere.js';
+import { type Gate, gate, placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
 import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
+import { valueOf } from '../../values/index.js';
 import {
   DISTRIBUTED_CLUES,
   HALF_DTYPES,
@@ -13,15 +16,12 @@ import {
   PLAIN_BASES,
   TORCH_JIT,
 } from '../catalog.js';
-import { type Gate, gate, placeOf } from '../gate.js';
-import { attributeElsewhere, familyOf, moduleKind } from '../module/modules.js';
-import { isProvenTensor } from '../tensor/proven-tensor.js';
-import { kindOf } from '../tensor/tensor.js';
+import { attributeElsewhere, moduleKind } from '../module/modules.js';
 
 /** What happens to a module's buffers, and not to its plain attributes, where the module is wrapped, cast or loaded. */
 export function wrappingGates(module: PyModule, classNode: PyNode, name: string): readonly Gate[] {
   const self = `\`self.${name}\``;
-  const className = classNode.field('name')?.text;
+  const className = classNode.name?.text;
   const { isModule, isLightning, isPretrained } = moduleKind(module, classNode);
   const wrapper = PARALLEL_WRAPPERS.find((each) => isNamed(module, each));
   const distributed =
@@ -30,7 +30,7 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
   const walker = BUFFER_WALKERS.find((each) => isNamed(module, each));
   const { elsewhere, imported } = lineageOf(module, classNode);
   const made = new RegExp(`\\bself\\.${name}\\s*(?::[^=\\n]*)?=(?!=)|\\bregister_\\w+\\(\\s*["']${name}["']`);
-  const holder = elsewhere.find((each) => made.test(each.module.codeOf(each.node)))?.node.field('name')?.text;
+  const holder = elsewhere.find((each) => made.test(each.module.codeOf(each.node)))?.node.name?.text;
   const family = familyOf(module, classNode);
   const lineages = family.map((each) => lineageOf(module, each));
   const unknown = lineages.some((each) => each.unknown);
@@ -100,7 +100,7 @@ export function wrappingGates(module: PyModule, classNode: PyNode, name: string)
 
 /** Where another file uses the class, it may cast what it makes. */
 function castElsewhere(module: PyModule, classNode: PyNode): Gate {
-  const name = classNode.field('name');
+  const name = classNode.name;
   const may = (text: string): boolean => /half|float16|float64|double|dtype/.test(text);
   const { uses, unread } =
     name === undefined
@@ -159,7 +159,7 @@ const WRAPPING_WORDS: readonly string[] = [
 const WRAPS = new RegExp(`\\b(?:${WRAPPING_WORDS.join('|')})\\b`);
 const NORM_BUFFERS: ReadonlySet<string> = new Set(['running_mean', 'running_var', 'num_batches_tracked']);
 
-function isNamed(module: PyModule, name: string): boolean {
+export function isNamed(module: PyModule, name: string): boolean {
   return module.at(name).some(({ text, type }) => type === 'identifier' && text === name);
 }
 
@@ -174,7 +174,7 @@ function findCast(module: PyModule): boolean {
     module.at(literal).some((hit) => {
       const call = hit.parent?.parent;
       const receiver = call?.type === 'call' ? receiverOf(call) : undefined;
-      if (call === undefined || receiver === undefined || isProvenTensor(module, receiver)) return false;
+      if (call === undefined || receiver === undefined || valueOf(module, receiver).isTensor) return false;
       const chosen = argumentsOf(call).some(
         ({ text }) => /dtype|float64|double/.test(text) && !/torch\.float32/.test(text),
       );
@@ -188,29 +188,13 @@ export function isTraced(module: PyModule): boolean {
   return usesTorchScript(module) || FX.some((each) => isNamed(module, each));
 }
 
-/** Another file of the project that traces modules with torch.fx, any of which may have this one in it. */
-export function tracedElsewhere(module: PyModule): string | undefined {
-  return module.memo(findTracing, module);
-}
-
-function findTracing(module: PyModule): string | undefined {
-  for (const word of FX) {
-    const { modules, unread } = module.around.naming({ word, beside: [] }, (text) => FX_WORDS.test(text));
-    const there = modules.find((each) => isNamed(each, word));
-    const where = there === undefined ? unread : `\`${there.path}\``;
-    if (where !== undefined) return where;
-  }
-  return undefined;
-}
-
-const FX: readonly string[] = [
+export const FX: readonly string[] = [
   'fx',
   'symbolic_trace',
   'prepare_fx',
   'prepare_qat_fx',
   'create_feature_extractor',
 ];
-const FX_WORDS = new RegExp(`\\b(?:${FX.join('|')})\\b`);
 
 function usesTorchScript(module: PyModule): boolean {
   return module.at('jit').some((hit) => {
@@ -229,7 +213,7 @@ function castsToHalf(module: PyModule): boolean {
 function findCastToHalf(module: PyModule): boolean {
   const isCast = (call: PyNode | undefined): boolean => {
     const receiver = call && receiverOf(call);
-    return receiver !== undefined && !['tensor', 'scalar-tensor'].includes(kindOf(module, receiver));
+    return receiver !== undefined && !['tensor', 'scalar-tensor'].includes(valueOf(module, receiver).kind);
   };
   const named = ['.half', '.bfloat16'].some((literal) =>
     module.at(literal).some((hit) => {
@@ -245,7 +229,7 @@ function findCastToHalf(module: PyModule): boolean {
       const call = hit.parent?.parent;
       if (call?.type !== 'call' || methodName(call) !== 'to') return false;
       const half = argumentsOf(call).some((argument) => {
-        const value = argument.type === 'keyword_argument' ? argument.field('value') : argument;
+        const value = argument.type === 'keyword_argument' ? argument.value : argument;
         const path = value && qualifiedName(module, value);
         return path !== undefined && HALF_DTYPES.has(path);
       });

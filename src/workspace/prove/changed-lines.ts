@@ -65,7 +65,7 @@ function insertion(
   const preceding = statements.filter((node) => lineOf(lines, node.end) <= oldStart).at(-1);
   if (preceding === undefined) return undefined;
   const [from, to] = [lineOf(lines, preceding.start), lineOf(lines, preceding.end)];
-  const isSimple = preceding.childOfType('block') === undefined && preceding.field('body') === undefined;
+  const isSimple = preceding.childOfType('block') === undefined && preceding.body === undefined;
   return { lines: isSimple ? range(from, to) : [from], unless: leavingLines(lines, preceding) };
 }
 
@@ -82,7 +82,7 @@ function leavingLines(lines: Lines, statement: PyNode): readonly number[] {
     .filter(
       (node) =>
         LEAVING.has(node.type) ||
-        (node.type === 'call' && /(?:^|[._])(?:exit|quit|abort)$/.test(node.field('function')?.text ?? '')),
+        (node.type === 'call' && /(?:^|[._])(?:exit|quit|abort)$/.test(node.function?.text ?? '')),
     )
     .map((node) => lineOf(lines, node.start));
 }
@@ -96,7 +96,7 @@ interface Extent {
 
 function extentOf(lines: Lines, node: PyNode): Extent {
   const outer = node.parent?.type === 'decorated_definition' ? node.parent : node;
-  const body = node.field('body');
+  const body = node.body;
   const statements = body?.named.filter(({ type }) => type !== 'comment') ?? [];
   const isDocumented = statements[0]?.named[0]?.type === 'string' && statements.length > 1;
   const first = statements[isDocumented ? 1 : 0] ?? body ?? node;

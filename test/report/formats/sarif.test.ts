@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import Ajv from 'ajv-draft-04';
 import formats from 'ajv-formats';
 import { expect, test } from 'vitest';
-import { defaultsOf } from '../../../src/dev/engines.js';
-import { casesOf, doorOf, type FixtureCase } from '../../../src/dev/fixtures.js';
+import { casesOf } from '../../../src/dev/fixtures.js';
 import { root } from '../../../src/dev/project.js';
 import { createEngine } from '../../../src/engine/engine.js';
 import { Neighbours } from '../../../src/engine/neighbours.js';
@@ -15,10 +14,12 @@ import type { About } from '../../../src/report/formats/publication.js';
 import { renderSarif } from '../../../src/report/formats/sarif.js';
 import { isRefused, type Report } from '../../../src/report/report.js';
 import { loadParser } from '../../../src/syntax/parser.js';
+import { defaultsOf } from '../../../src/testing/defaults.js';
+import { doorOf, type FixtureCase } from '../../../src/testing/fixtures.js';
+import { VARIANTS } from '../../../src/testing/variants.js';
 import { decode } from '../../../src/text/decode.js';
 import type { Transform } from '../../../src/toolkit/contract.js';
 import { transforms } from '../../../transforms/index.js';
-import { VARIANTS } from '../../support/variants.js';
 import { findingAt, replaceIn, SAMPLE, scanOf } from '../sample.js';
 
 interface Region {

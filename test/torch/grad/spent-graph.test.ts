@@ -8,7 +8,7 @@ function term(...lines: readonly string[]) {
   const module = moduleOf(
     `import torch.nn.functional as F\n\ndef f(model, other, loader, optimizer, scaler, flag):\n    total = 0.0\n    for x, y in loader:\n${body}    return total\n`,
   );
-  const value = nodeAt(module, 'total +=').closest('augmented_assignment')?.field('right');
+  const value = nodeAt(module, 'total +=').closest('augmented_assignment')?.right;
   if (value === undefined) throw new Error('nothing is added');
   return { module, value };
 }

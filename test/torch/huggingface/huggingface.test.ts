@@ -51,7 +51,7 @@ describe('argumentsCall', () => {
 
   it('follows same-file bases', () => {
     const text = 'import trl\nclass A(trl.DPOConfig): ...\nclass B(A): ...\nB(HERE)\n';
-    expect(found(text).made?.own?.field('name')?.text).toBe('B');
+    expect(found(text).made?.own?.name?.text).toBe('B');
   });
 });
 
@@ -83,7 +83,7 @@ it.each([
   ['class Trainer: ...\nHERE = Trainer\n', false],
 ])('knows the trainers: %j', (text, expected) => {
   const module = moduleOf(text);
-  const value = nodeAt(module, 'HERE').parent?.field('right');
+  const value = nodeAt(module, 'HERE').parent?.right;
   expect(value && isTrainerClass(module, value)).toBe(expected);
 });
 

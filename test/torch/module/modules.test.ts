@@ -1,22 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { attributeUses, familyOf, plainAttributes } from '../../../src/semantic/attribute-uses.js';
 import type { PyModule } from '../../../src/semantic/module.js';
 import type { PyNode } from '../../../src/syntax/node.js';
-import { mayCarryGradient, recordsNoGraph, runsWithoutGrad } from '../../../src/torch/grad/gradient.js';
-import {
-  attributeUses,
-  familyOf,
-  moduleKind,
-  plainAttributes,
-  registrationOf,
-  runsInForward,
-} from '../../../src/torch/module/modules.js';
+import { moduleKind, registrationOf, runsInForward } from '../../../src/torch/module/modules.js';
 import { runningStatistics } from '../../../src/torch/statistic/running-statistic.js';
 import { curesFor } from '../../../src/torch/statistic/statistic-cure.js';
-import { tensorRead } from '../../../src/torch/statistic/statistic-use.js';
-import { cpuSource } from '../../../src/torch/tensor/device.js';
-import { isProvenTensor } from '../../../src/torch/tensor/proven-tensor.js';
-import { isPythonNumber } from '../../../src/torch/tensor/python-number.js';
-import { fits, shapeOf } from '../../../src/torch/tensor/shape.js';
+import { tensorRead } from '../../../src/values/uses/tensor-read.js';
+import { cpuSource } from '../../../src/values/value/device.js';
+import { mayCarryGradient, recordsNoGraph, runsWithoutGrad } from '../../../src/values/value/gradient.js';
+import { isProvenTensor } from '../../../src/values/value/proven-tensor.js';
+import { isPythonNumber } from '../../../src/values/value/python-number.js';
+import { fits, shapeOf } from '../../../src/values/value/shape.js';
 import { moduleOf } from '../../support/module.js';
 
 const HEADER =
@@ -24,13 +18,13 @@ const HEADER =
   'from torch import nn\nfrom transformers import PreTrainedModel\nfrom abc import ABC\nfrom .base import Layer\n';
 
 function classNamed(module: PyModule, name: string): PyNode {
-  const found = module.at('class ').find((hit) => hit.parent?.field('name')?.text === name)?.parent;
+  const found = module.at('class ').find((hit) => hit.parent?.name?.text === name)?.parent;
   if (found === undefined) throw new Error(`no class ${name}`);
   return found;
 }
 
 function functionNamed(module: PyModule, name: string): PyNode {
-  const found = module.at('def ').find((hit) => hit.parent?.field('name')?.text === name)?.parent;
+  const found = module.at('def ').find((hit) => hit.parent?.name?.text === name)?.parent;
   if (found === undefined) throw new Error(`no function ${name}`);
   return found;
 }
@@ -50,7 +44,7 @@ function moduleWith(init: string, forward: string, parameters = 'x'): PyModule {
 
 /** The value of the last `probe = …`. */
 function probe(module: PyModule): PyNode {
-  const value = module.at('probe').at(-1)?.parent?.field('right');
+  const value = module.at('probe').at(-1)?.parent?.right;
   if (value === undefined) throw new Error('no probe');
   return value;
 }
@@ -90,7 +84,7 @@ describe('attributes of a family of classes', () => {
   );
 
   it('takes bases, subclasses and siblings', () => {
-    const names = familyOf(module, classNamed(module, 'One')).map((each) => each.field('name')?.text);
+    const names = familyOf(module, classNamed(module, 'One')).map((each) => each.name?.text);
     expect(names).toEqual(['Base', 'One', 'Two']);
   });
 

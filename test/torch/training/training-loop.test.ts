@@ -16,7 +16,7 @@ def train(optimizer, loader):
 `);
     const [found, ...more] = trainingLoops(module);
     expect(more).toEqual([]);
-    expect(found?.loop.field('left')?.text).toBe('x');
+    expect(found?.loop.left?.text).toBe('x');
     expect(found?.backwards.map(({ text }) => text)).toEqual(['model(part).backward()']);
     expect(found?.steps.map(({ text }) => text)).toEqual(['optimizer.step()']);
     expect(found?.zeroGrads).toHaveLength(1);

@@ -5,15 +5,22 @@ import { fixturesFolder } from '../../../src/dev/fixtures.js';
 import { policy } from '../../../src/engine/engine.js';
 import type { SourceFile } from '../../../src/engine/outcome.js';
 import type { Offer } from '../../../src/report/migrate/offer.js';
+import { engineFor, sourceFile } from '../../../src/testing/laws.js';
 import { type Decided, Decisions } from '../../../src/workspace/migrate/decisions.js';
 import { OfferTable } from '../../../src/workspace/migrate/offers.js';
 import { transforms } from '../../../transforms/index.js';
-import { engineFor, sourceFile } from '../../support/laws.js';
 import { availableParsers } from '../../support/parsers.js';
 
 const [parser] = await availableParsers();
 if (parser === undefined) throw new Error('no parser');
-const court = { parser, transforms, all: transforms, withId: true, compiles: () => undefined };
+const court = {
+  parser,
+  transforms,
+  all: transforms,
+  withId: true,
+  records: false,
+  compiles: () => undefined,
+};
 const engine = engineFor(court, transforms, {});
 const TAKE_ALL = policy({ unsafe: true, fixable: () => true });
 

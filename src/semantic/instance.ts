@@ -1,0 +1,84 @@
+import type { PyNode } from '../syntax/node.js';
+import { within } from '../syntax/within.js';
+import { ancestryOf, classAround, classBehind, methodsOf, selfName } from './definitions.js';
+import type { PyModule } from './module.js';
+import { binds, roleOf } from './names.js';
+import { enclosingFunction } from './statements.js';
+
+/**
+ * Whether an object may be an instance of a class of the file: not where the code around it asks the same object for
+ * something that the class does not have. `self.model.train()` beside `self.model.eval()` is no call of a trainer's `train`.
+ */
+export function mayBeInstance(module: PyModule, object: PyNode, classNode: PyNode): boolean {
+  if (object.text === classAround(object)?.self) return true;
+  const { imported, unknown } = ancestryOf(module, classNode);
+  if (unknown || imported.length > 0) return true;
+  return [...membersAsked(module, object)].every((name) => hasMember(module, classNode, name));
+}
+
+/** Whether a class of the file, or a base of it there, has a method, a variable, or an attribute set in it of this name. */
+function hasMember(module: PyModule, classNode: PyNode, name: string): boolean {
+  const { classes } = ancestryOf(module, classNode);
+  return classes.some((each) => {
+    if (methodsOf(each).some((method) => method.name?.text === name)) return true;
+    return within(module.words(name), each).some(
+      (node) => node.type === 'identifier' && setsMember(module, each, node),
+    );
+  });
+}
+
+/** `x` of `x = 1` in the body of the class, and of `self.x = 1`, `other.x = 1` in a method. */
+function setsMember(module: PyModule, classNode: PyNode, node: PyNode): boolean {
+  const { parent } = node;
+  if (parent?.type === 'attribute' && parent.attribute === node) return isSet(parent);
+  return binds(roleOf(node)) && module.resolve(node)?.node === classNode;
+}
+
+/** The attribute is the target of an assignment, or one of several. */
+function isSet(attribute: PyNode): boolean {
+  let target = attribute;
+  while (/pattern|^tuple$/.test(target.parent?.type ?? '')) target = target.parent ?? target;
+  return /assignment$/.test(target.parent?.type ?? '') && target.parent?.left === target;
+}
+
+/** The attributes that the function around asks an object for, or its class where the object is one of `self`; calling it asks for `__call__`. */
+export function membersAsked(module: PyModule, object: PyNode): ReadonlySet<string> {
+  const around = classAround(object);
+  const isOfSelf = around !== undefined && object.text.startsWith(`${around.self}.`);
+  const place = isOfSelf ? around.classNode : (enclosingFunction(object) ?? module.root);
+  const rest = isOfSelf ? object.text.slice(around.self.length) : object.text;
+  return module.memo(askedIn, place).get(isOfSelf ? rest : object.text) ?? new Set();
+}
+
+/** By object; what is of `self` without that, since methods may call it otherwise. */
+function askedIn(_module: PyModule, place: PyNode): ReadonlyMap<string, ReadonlySet<string>> {
+  const asked = new Map<string, Set<string>>();
+  const isClass = place.type === 'class_definition';
+  for (const node of place.walk()) {
+    const isCall = node.type === 'call';
+    const object = isCall ? node.function : node.type === 'attribute' ? node.object : undefined;
+    const name = isCall ? '__call__' : node.attribute?.text;
+    if (
+      object === undefined ||
+      name === undefined ||
+      !/^(?:identifier|attribute|subscript)$/.test(object.type)
+    )
+      continue;
+    const method = isClass ? enclosingFunction(object) : undefined;
+    const self = method && (selfName(method) ?? classAround(object)?.self);
+    const text =
+      self !== undefined && object.text.startsWith(`${self}.`) ? object.text.slice(self.length) : object.text;
+    asked.set(text, (asked.get(text) ?? new Set()).add(name));
+  }
+  return asked;
+}
+
+/** `res.data` of an object whose class the file has, or which the file gives an attribute of that name. */
+export function isOwnMember(module: PyModule, object: PyNode | undefined, name: string): boolean {
+  const classNode = object && classBehind(module, object);
+  if (classNode !== undefined && hasMember(module, classNode, name)) return true;
+  return module.wordsSet(`.${name}`).some(({ text, parent }) => {
+    if (text !== name || parent?.type !== 'attribute' || parent.object?.text !== object?.text) return false;
+    return isSet(parent);
+  });
+}

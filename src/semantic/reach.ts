@@ -1,0 +1,138 @@
+import type { PyNode } from '../syntax/node.js';
+import { ancestryOf, classBehind, definitionNamed, heirsOf, methodNamed } from './definitions.js';
+import { identifiersIn } from './identifiers.js';
+import { mayBeInstance } from './instance.js';
+import type { PyModule } from './module.js';
+import { roleOf } from './names.js';
+import { arityOf } from './project-names.js';
+import { argumentsOf, enclosingClass, enclosingFunction, hasSplat } from './statements.js';
+
+/** What a function may run in its own file: everything its body refers to by name, and what that refers to, nearest first. */
+export function* reachedFrom(module: PyModule, functionNode: PyNode): Generator<PyNode> {
+  const reached = new Set([functionNode]);
+  for (const at of reached) {
+    for (const next of module.alone.memo(referencesIn, at)) {
+      if (reached.has(next)) continue;
+      reached.add(next);
+      yield next;
+    }
+  }
+}
+
+/** The functions that reach one of some functions, and these: found from their names, so that no others are looked into. */
+export function reaching(module: PyModule, functions: Iterable<PyNode>): ReadonlySet<PyNode> {
+  const found = new Set(functions);
+  for (const at of found) for (const next of module.alone.memo(referrersOf, at)) found.add(next);
+  return found;
+}
+
+/** Same-file functions that a function names. A method of an object whose class is unknown may be any method of that name. */
+function referencesIn(module: PyModule, functionNode: PyNode): readonly PyNode[] {
+  const found = new Set<PyNode>();
+  const defined = module.memo(definedNames, module);
+  for (const node of identifiersIn(module, functionNode.body ?? functionNode, defined))
+    for (const target of referred(module, node)) if (target !== functionNode) found.add(target);
+  return [...found];
+}
+
+/** The functions in which it is one of these. */
+function referrersOf(module: PyModule, functionNode: PyNode): readonly PyNode[] {
+  const found = new Set<PyNode>();
+  for (const node of namesOf(module, functionNode).flatMap((name) => module.words(name))) {
+    if (node.type !== 'identifier' || !referred(module, node).includes(functionNode)) continue;
+    for (let at = enclosingFunction(node); at !== undefined; at = enclosingFunction(at))
+      if (at !== functionNode && at.body?.contains(node) === true) found.add(at);
+  }
+  return [...found];
+}
+
+/** By which a function can be referred to: its own, and for what making or calling an object runs, those of its classes. */
+function namesOf(module: PyModule, functionNode: PyNode): readonly string[] {
+  const name = functionNode.name?.text ?? '';
+  const owner = functionNode.parent?.closest('class_definition', 'function_definition');
+  const isOfObjects = owner?.type === 'class_definition' && OF_OBJECTS.includes(name);
+  const classes = isOfObjects ? heirsOf(module, owner) : [];
+  return [...new Set([name, ...classes.map((each) => each.name?.text ?? '')])];
+}
+
+/** What naming a class may run. */
+const OF_OBJECTS: readonly string[] = ['__init__', '__call__', 'forward'];
+
+/** What stands behind `def` and `class`, going by the text: no other name can be a function or a class of the file. */
+function definedNames({ text }: PyModule): ReadonlySet<string> {
+  return new Set(
+    Array.from(text.matchAll(/\b(?:def|class)[\s\\]+([\w\u0080-\uffff]+)/g), ([, name = '']) => name),
+  );
+}
+
+function referred(module: PyModule, identifier: PyNode): readonly PyNode[] {
+  const place = identifier.parent;
+  if (place?.type === 'attribute' && place.attribute === identifier) {
+    const object = place.object;
+    const classNode = object && classBehind(module, object);
+    if (classNode !== undefined) {
+      const method = methodNamed(module, classNode, identifier.text);
+      const overrides = methodsByName(module, identifier.text).filter((each) => {
+        const owner = enclosingClass(each);
+        return owner !== undefined && ancestryOf(module, owner).classes.includes(classNode);
+      });
+      return method === undefined ? overrides : [method, ...overrides];
+    }
+    return methodsByName(module, identifier.text).filter((method) => {
+      const owner = enclosingClass(method);
+      if (!mayTakeCall(method, place)) return false;
+      return object === undefined || owner === undefined || mayBeInstance(module, object, owner);
+    });
+  }
+  if (roleOf(identifier) !== 'read') return [];
+  const definition = definitionNamed(module, identifier);
+  if (definition?.type === 'function_definition') return [definition];
+  if (definition?.type !== 'class_definition') return [];
+  return OF_OBJECTS.flatMap((name) => methodNamed(module, definition, name) ?? []);
+}
+
+/** Where an attribute is called: with as many arguments as a method takes. */
+function mayTakeCall(method: PyNode, attribute: PyNode): boolean {
+  const call = attribute.parent;
+  if (call?.type !== 'call' || call.function !== attribute || hasSplat(call)) return true;
+  const given = argumentsOf(call);
+  const [least, most] = arityOf(method);
+  const positional = given.filter(({ type }) => type !== 'keyword_argument').length;
+  // A static method has no `self`, and one more.
+  return positional <= most + 1 && given.length >= least;
+}
+
+/** Every `def` of the file. */
+export function functionsOf(module: PyModule): readonly PyNode[] {
+  return module.alone.memo(findFunctions, module.alone);
+}
+
+function findFunctions(module: PyModule): readonly PyNode[] {
+  return module.at('def').flatMap((node) => {
+    const definition = node.type === 'def' ? node.parent : undefined;
+    return definition?.type === 'function_definition' ? [definition] : [];
+  });
+}
+
+/** The methods of a name, of whichever class. */
+export function methodsByName(module: PyModule, name: string): readonly PyNode[] {
+  return module.alone.memo(findMethods, name);
+}
+
+function findMethods(module: PyModule, name: string): readonly PyNode[] {
+  return module.words(name).flatMap((node) => {
+    const definition = node.parent;
+    const isOne = definition?.type === 'function_definition' && definition.name === node;
+    return isOne && enclosingClass(definition) !== undefined ? [definition] : [];
+  });
+}
+
+/** The functions that a place is in, in their headers and decorators too, innermost first. */
+export function* functionsAround(node: PyNode): Generator<PyNode> {
+  for (const ancestor of node.ancestors()) {
+    if (ancestor.type === 'function_definition') yield ancestor;
+    // A place in a decorator is in no definition.
+    const decorated = ancestor.type === 'decorated_definition' ? ancestor.definition : undefined;
+    if (decorated?.type === 'function_definition' && !decorated.contains(node)) yield decorated;
+  }
+}

@@ -1,0 +1,347 @@
+import { builtin, isOfModule } from '../../library/library.js';
+import { attributeValues } from '../../semantic/attributes.js';
+import { nameOf } from '../../semantic/called-name.js';
+import { calledDefinition, classAround, methodNamed } from '../../semantic/definitions.js';
+import { definedElsewhere, type Elsewhere, lineageOf, makerOf } from '../../semantic/elsewhere.js';
+import { placeOf, shown } from '../../semantic/gate.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import { membersAsked } from '../../semantic/instance.js';
+import type { PyModule } from '../../semantic/module.js';
+import { functionsNamed } from '../../semantic/project-names.js';
+import { ask, type Question } from '../../semantic/question.js';
+import { functionsOf, reachedFrom } from '../../semantic/reach.js';
+import {
+  decoratorsOf,
+  enclosingClass,
+  givenTo,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../../torch/catalog.js';
+import { FRAMEWORKS } from '../../torch/catalog-modules.js';
+import { ONLY_READ } from '../../torch/questions.js';
+import { escapesOf } from '../uses/escapes.js';
+import { isHandle } from '../value/handles.js';
+import { TRAINS, trainsInLibraries } from '../value/names.js';
+import { isOfKnownPackage } from '../value/plain.js';
+import { GradTrace } from '../value/trace.js';
+import type { Suspect } from './differentiators.js';
+import { functionElsewhere, gradUseElsewhere } from './elsewhere.js';
+import { gradUseReached } from './grad.js';
+import {
+  calledValue,
+  differentiatingAttribute,
+  differentiatingMethod,
+  differentiatingOverride,
+  suspectInWords,
+} from './unknown-code.js';
+
+/** A call whose code is elsewhere. `Suspicion`: its name says that it trains. `Opaque`: it gets what it would need for that. */
+export interface Suspicion {
+  readonly kind: 'trains';
+  readonly words: string;
+}
+
+export interface Opaque {
+  readonly kind: 'opaque';
+  readonly question: Question;
+}
+
+/** What the calls of a function, or of a part of it, could do to gradients, the worst first. */
+export function suspicionsOf(
+  module: PyModule,
+  functionNode: PyNode,
+  models: ReadonlySet<string>,
+  trace: GradTrace,
+  part = functionNode.body ?? functionNode,
+): readonly (Suspicion | Opaque)[] {
+  const found: Opaque[] = [];
+  for (const node of part.walk()) {
+    if (node.type !== 'call') continue;
+    const training = trainingCall(module, node, models);
+    if (training !== undefined) return [training];
+    const opaque = opaqueCall(module, node, models, trace);
+    if (opaque !== undefined) found.push({ kind: 'opaque', question: opaque });
+  }
+  return found;
+}
+
+/** The same for what the function runs in its own file. */
+export function trainingCallReached(module: PyModule, functionNode: PyNode): Suspicion | undefined {
+  for (const via of reachedFrom(module, functionNode)) {
+    const found = module.memo(findTrainingCall, via);
+    if (found !== undefined) return { ...found, words: `it runs \`${via.name?.text}\`, and ${found.words}` };
+  }
+  return undefined;
+}
+
+function findTrainingCall(module: PyModule, functionNode: PyNode): Suspicion | undefined {
+  for (const node of (functionNode.body ?? functionNode).walk()) {
+    const found = node.type === 'call' ? trainingCall(module, node) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** A call that trains by its name, or is handed an optimizer. */
+export function trainingCall(
+  module: PyModule,
+  call: PyNode,
+  models: ReadonlySet<string> = new Set(),
+): Suspicion | undefined {
+  const callee = call.function;
+  if (callee === undefined || calledDefinition(module, call) !== undefined) return undefined;
+  const elsewhere = gradUseElsewhere(module, callee);
+  if (elsewhere !== undefined)
+    return {
+      kind: 'trains',
+      words: `it calls \`${shown(callee)}\`, which ${elsewhere.use.words} in ${elsewhere.path}`,
+    };
+  const name = nameOf(callee);
+  const optimizer = givenTo(call).find((given) => soundsLikeOptimizer(module, bare(given)));
+  if (optimizer !== undefined && !isFollowed(module, call, callee))
+    return { kind: 'trains', words: `it hands \`${optimizer.text}\` to \`${shown(callee)}\`` };
+  const path = qualifiedName(module, callee);
+  if (!TRAINS.test(name) || (path !== undefined && isOfKnownPackage(path))) return undefined;
+  if (name === 'train' && isModeSwitch(module, call, models)) return undefined;
+  return {
+    kind: 'trains',
+    words: `it calls \`${shown(callee)}\`, which needs gradients by its name`,
+  };
+}
+
+/** What the call runs is known: Python's, torch's, or code of the project that does not differentiate. */
+function isFollowed(module: PyModule, call: PyNode, callee: PyNode): boolean {
+  if (isBuiltin(module, callee) || functionElsewhere(module, callee) !== undefined) return true;
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) return isOfKnownPackage(path);
+  const named = functionsNamed(module, nameOf(callee)) ?? [];
+  return named.length > 0 && differentiatingMethod(module, call, false) === undefined;
+}
+
+function isBuiltin(module: PyModule, callee: PyNode): boolean {
+  return callee.type === 'identifier' && module.resolve(callee) === undefined && isOfPython(callee.text);
+}
+
+function soundsLikeOptimizer(module: PyModule, given: PyNode): boolean {
+  if (!/^(?:self\.)?_?(?:optim\w*|opt|optimizers?|grad_scaler)$/i.test(given.text)) return false;
+  return given.text !== 'opt' || !areOptions(module, given);
+}
+
+const OF_OPTIMIZERS =
+  /^(?:_\w*|add_param_group|backward|clip\w*|defaults|eval|load_state_dict|lr|minimize|optim\w*|param_groups|register_\w+|scale|state|state_dict|step|train|unscale_|update\w*|zero_grad)$/;
+
+/** What the command line says, called `opt`: it has attributes, and none that an optimizer has. */
+function areOptions(module: PyModule, identifier: PyNode): boolean {
+  const scope = module.resolve(identifier);
+  const uses = scope === undefined ? [] : module.occurrences(scope, identifier.text);
+  const asked = uses.flatMap((use) => {
+    const name = use.parent?.object === use ? use.parent.attribute?.text : undefined;
+    return name ?? [];
+  });
+  return asked.length > 0 && !asked.some((name) => OF_OPTIMIZERS.test(name));
+}
+
+/** `model.train()`, `model.train(was_training)` of an object that is put into evaluation mode as well. */
+function isModeSwitch(module: PyModule, call: PyNode, models: ReadonlySet<string>): boolean {
+  const receiver = receiverOf(call);
+  const given = givenTo(call);
+  if (receiver === undefined || given.length > 1) return false;
+  const isFlag = /^(?:true|false|not_operator)$/.test(bare(given[0] ?? call).type);
+  return isFlag || models.has(receiver.text) || membersAsked(module, receiver).has('eval');
+}
+
+function opaqueCall(
+  module: PyModule,
+  call: PyNode,
+  models: ReadonlySet<string>,
+  trace: GradTrace,
+): Question | undefined {
+  const callee = call.function;
+  if (callee === undefined || models.has(callee.text)) return undefined;
+  const other = (suspect: Suspect): Question =>
+    ask('another-function')`Is \`${shown(callee)}\` another one than ${suspectInWords(suspect)}?`;
+  const own = calledDefinition(module, call);
+  if (own !== undefined) {
+    const override = differentiatingOverride(module, call, own);
+    return override && other(override);
+  }
+  const path = qualifiedName(module, callee);
+  if (path?.startsWith(OPTIMIZERS))
+    return ask(
+      'idle-optimizer',
+    )`Does the \`${shown(callee)}\` made here wait with its steps until the function has ended?`;
+  if (path?.startsWith(TORCH_JIT))
+    return ask('compiled-without-gradients')`Does what \`${shown(callee)}\` compiles work without gradients?`;
+  if (path !== undefined && isOfKnownPackage(path)) return undefined;
+  if (isBuiltin(module, callee)) return undefined;
+  const given = givenTo(call).map(bare);
+  const self = classAround(call)?.self;
+  const network = given
+    .flatMap(elements)
+    .find(
+      (each) =>
+        models.has(each.text) || (each.text === self && self !== undefined) || isNetworkOf(each, models),
+    );
+  const graph = given.find((each) => trace.of(each) === 'graph');
+  const found = functionElsewhere(module, callee) ?? makerElsewhere(module, path);
+  if (found !== undefined) {
+    if ((network ?? graph) === undefined || isHarmlessFunction(found)) return undefined;
+    const place = placeOf(found.module, found.node);
+    return ask(
+      'only-reads',
+    )`Does \`${shown(callee)}\` (${place}) only read \`${shown(network ?? graph ?? callee)}\`, without keeping or differentiating it?`;
+  }
+  const name = nameOf(callee);
+  const receiver = receiverOf(call);
+  if (receiver !== undefined && models.has(receiver.text)) {
+    const method = isOfModule(name) ? undefined : differentiatingMethod(module, call, true);
+    return method && other(method);
+  }
+  if (path !== undefined && (network !== undefined || call.parent?.type === 'expression_statement'))
+    return ask(
+      'runs-without-training',
+    )`Does \`${shown(callee)}\`, which is of another project, run without training ${network === undefined ? 'anything' : `\`${shown(network)}\``}?`;
+  if (receiver === undefined || isHeldCallable(module, callee)) {
+    const { suspect, functions, isFollowed } = calledValue(module, callee, call);
+    if (suspect !== undefined) return other(suspect);
+    const isForEffect = call.parent?.type === 'expression_statement';
+    const keeps = functions.some((each) => !isHarmless(each.module, each.node));
+    if (graph !== undefined && (keeps || (isForEffect && !isFollowed)))
+      return ask(
+        'kept-only-read',
+      )`Is \`${shown(graph)}\`, which \`${shown(callee)}\` may keep, ${ONLY_READ}?`;
+    const isNowhere = callee.type === 'identifier' && module.resolve(callee) === undefined;
+    if (network !== undefined && isNowhere && !isFollowed)
+      return ask(
+        'runs-without-training',
+      )`Does \`${shown(callee)}\`, which comes from elsewhere, run without training \`${shown(network)}\`?`;
+    if (path === undefined) return undefined;
+  }
+  // A method of a tensor, a list or another plain thing that this function made.
+  const isPlain = receiver !== undefined && path === undefined && !isHandle(module, receiver, self);
+  if (isPlain) return undefined;
+  const method = differentiatingMethod(module, call, false) ?? differentiatingAttribute(module, call);
+  if (method !== undefined) return other(method);
+  const keeper = graph && receiver !== undefined ? keeperNamed(module, name) : undefined;
+  if (keeper !== undefined && graph !== undefined)
+    return ask(
+      'kept-only-read',
+    )`Is \`${shown(graph)}\`, which \`${shown(callee)}\` may keep (${keeper}), ${ONLY_READ}?`;
+  const isOfLibrary = receiver !== undefined && mayBeOfLibrary(module, receiver, name);
+  if (isOfLibrary && trainsInLibraries(name, given.length))
+    return ask(
+      'runs-without-training',
+    )`Does \`${shown(callee)}\`, which comes from elsewhere, run without training anything?`;
+  const base = receiver?.text === self ? foreignBase(module, call) : undefined;
+  if (base !== undefined && isOfLibrary)
+    return ask(
+      'runs-without-training',
+    )`Does \`${shown(callee)}\`, inherited from \`${base}\`, run without training anything?`;
+  return undefined;
+}
+
+/** The method is none of the project's as far as that shows, and the object none that a package made which memfix knows. */
+function mayBeOfLibrary(module: PyModule, receiver: PyNode, name: string): boolean {
+  const maker = makerOf(module, receiver);
+  if (maker !== undefined && isOfKnownPackage(maker)) return false;
+  return (functionsNamed(module, name)?.length ?? 0) === 0;
+}
+
+/** A base of the class around a call that neither the project nor torch has. */
+function foreignBase(module: PyModule, call: PyNode): string | undefined {
+  const classNode = classAround(call)?.classNode;
+  if (classNode === undefined) return undefined;
+  return lineageOf(module, classNode).imported.find(
+    (path) => !isOfKnownPackage(path) && !PLAIN_BASES.has(path) && !FRAMEWORKS.test(path),
+  );
+}
+
+/** The constructor of a class of another file of the project. */
+function makerElsewhere(module: PyModule, path: string | undefined): Elsewhere | undefined {
+  const found = path === undefined ? undefined : definedElsewhere(module, path);
+  const method =
+    found?.node.type === 'class_definition' ? methodNamed(found.module, found.node, '__init__') : undefined;
+  return found && method && { module: found.module, node: method };
+}
+
+/** `self.criterion(…)`: an attribute that holds what is called, not a method of a class. */
+function isHeldCallable(module: PyModule, callee: PyNode): boolean {
+  return callee.type === 'attribute' && attributeValues(module, callee) !== undefined;
+}
+
+/** The method of this name, of a class of the project, that keeps what it is given. */
+function keeperNamed(module: PyModule, name: string): string | undefined {
+  const { modules, unread } = module.around.naming({ word: name, beside: ['class'] }, (text) =>
+    new RegExp(`\\bdef[\\s\\\\]+${name}\\b`).test(text),
+  );
+  for (const there of modules) {
+    for (const method of functionsOf(there)) {
+      if (method.name?.text !== name || enclosingClass(method) === undefined) continue;
+      if (!isHarmless(there, method)) return placeOf(there, method);
+    }
+  }
+  return unread;
+}
+
+/** A function of another file of the project that is as free of suspicion as one of this file would have to be. */
+function isHarmlessFunction(found: Elsewhere): boolean {
+  if (decoratorsOf(found.node).length > 0) return false;
+  const known = found.module.memo(nobodyYet, found.module);
+  // One that runs itself on the way is not taken apart.
+  if (!known.has(found.node)) {
+    known.set(found.node, false);
+    known.set(found.node, isHarmless(found.module, found.node));
+  }
+  return known.get(found.node) === true;
+}
+
+function nobodyYet(): Map<PyNode, boolean> {
+  return new Map();
+}
+
+/** What reaches attributes and functions by text. */
+const REFLECTION: ReadonlySet<string> = new Set(['getattr', 'exec', 'globals', 'vars', '__dict__']);
+
+/** All of its parameters may be results of a network, and none may be kept. */
+function isHarmless(module: PyModule, functionNode: PyNode): boolean {
+  if ([...functionNode.walk()].some(({ type, text }) => type === 'identifier' && REFLECTION.has(text)))
+    return false;
+  if (gradUseReached(module, functionNode) !== undefined) return false;
+  if (trainingCallReached(module, functionNode) !== undefined) return false;
+  const networks = new Set<string>();
+  const trace = new GradTrace(module, functionNode, networks, 'graph');
+  if (
+    [...escapesOf(module, functionNode, trace)].some(
+      ({ into, isDerived }) => into !== undefined && !isDerived,
+    )
+  )
+    return false;
+  return suspicionsOf(module, functionNode, networks, trace).length === 0;
+}
+
+/** Python's own functions, without those that run code or call back. */
+function isOfPython(name: string): boolean {
+  return (
+    /^[A-Z]\w*(?:Error|Exception)$|^(?:slice|xrange)$/.test(name) ||
+    (builtin(name) !== undefined && !/^(?:filter|map)$/.test(name))
+  );
+}
+
+/** What a call is handed inside a literal: `Runner([net])`, `launch(models={"g": net})`. */
+function elements(given: PyNode): readonly PyNode[] {
+  if (/^(?:list|tuple|set|dictionary|list_splat|dictionary_splat)$/.test(given.type))
+    return given.named.flatMap(elements);
+  return given.type === 'pair' ? elements(given.value ?? given) : [given];
+}
+
+function bare(given: PyNode): PyNode {
+  return unparenthesized(given.type === 'keyword_argument' ? (given.value ?? given) : given);
+}
+
+function isNetworkOf(node: PyNode, models: ReadonlySet<string>): boolean {
+  return (
+    node.type === 'attribute' && node.attribute?.text === 'module' && models.has(node.object?.text ?? '')
+  );
+}

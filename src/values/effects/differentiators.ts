@@ -1,0 +1,280 @@
+import { ancestryOf, methodsOf } from '../../semantic/definitions.js';
+import { makerOf } from '../../semantic/elsewhere.js';
+import { placeOf } from '../../semantic/gate.js';
+import { Gathered } from '../../semantic/gathered.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import { isOwnMember } from '../../semantic/instance.js';
+import type { PyModule } from '../../semantic/module.js';
+import { importedPath } from '../../semantic/names.js';
+import { type Arity, arityOf } from '../../semantic/project-names.js';
+import { functionsAround, reachedFrom, reaching } from '../../semantic/reach.js';
+import { decoratorsOf, enclosingClass, ownNodes } from '../../semantic/statements.js';
+import { questionFor } from '../../semantic/surroundings.js';
+import type { PyNode } from '../../syntax/node.js';
+import {
+  AUTOGRAD_FUNCTIONS,
+  CONTEXT_MANAGER,
+  isModuleClass,
+  PLAIN_BASES,
+  TORCH_DATA,
+} from '../../torch/catalog.js';
+import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
+import { type GradUse, gradUses } from './grad.js';
+import { callGiven, isGivenToLibrary, usedAsValue } from './handed-on.js';
+
+/** A function of the project that differentiates, or runs one of its file that does. Plain data: it outlives the scan. */
+export interface Differentiator {
+  readonly name: string;
+  /** The class that it is a method of. */
+  readonly owner: string | undefined;
+  /** Its class may be an `nn.Module`. */
+  readonly mayBeModule: boolean;
+  /** Names of the classes, last part only, that its class inherits from. */
+  readonly bases: readonly string[];
+  /** `file.py:12` */
+  readonly place: string;
+  readonly words: string;
+  readonly arity: Arity;
+  /** Its file stores it, passes it on, or decorates it: it may be called by another name. */
+  readonly isValue: boolean;
+  /** Going through what it gives runs it: it yields, or a library that is gone through is given it. */
+  readonly isIterated: boolean;
+}
+
+/** Code of the project that a call may run and that differentiates. */
+export interface Suspect {
+  readonly name: string;
+  readonly place: string;
+  /** A clause about it: `which calls …`, `whose forward calls …`. */
+  readonly clause: string;
+  /** A forward may hold it, and is none itself. */
+  readonly isHeld?: true;
+}
+
+/** What runs when an object is called. */
+export const CALLED: ReadonlySet<string> = new Set(['forward', '__call__']);
+
+/** Every spelling of a differentiation has one of these words. */
+const WORDS: readonly string[] = [
+  ...['requires_grad', 'grad', 'backward', 'autograd', 'enable_grad', 'set_grad_enabled', 'requires_grad_'],
+  ...['create_graph', 'register_hook', 'retain_grad', 'functorch', 'hessian', 'jacobian', 'jacrev', 'jacfwd'],
+  ...['hvp', 'vhp', 'vjp', 'jvp', 'linearize', 'grad_and_value', 'value_and_grad'],
+];
+
+/**
+ * The functions of other files of the project that differentiate, themselves or by what they call in other files, found as
+ * they are gone through: who has found the one it looks for asks no further. Ends with undefined where too many files would have to be looked into.
+ */
+export function differentiators(module: PyModule): Iterable<Differentiator | undefined> {
+  return module.memo(unfinished, module);
+}
+
+function unfinished(module: PyModule): Iterable<Differentiator | undefined> {
+  return new Gathered(findDifferentiators(module));
+}
+
+/** Functions whose callers are looked for. */
+const MOST_CALLED = 1024;
+
+function* findDifferentiators(module: PyModule): Generator<Differentiator | undefined> {
+  const own = differentiatorsIn(module.alone);
+  const isOwn = new Set(own.map(keyOf));
+  const found = new Set<string>();
+  const asked = new Set<string>();
+  const pending = [...own];
+  function* add(files: readonly (readonly Differentiator[])[]): Generator<Differentiator> {
+    for (const each of files.flat()) {
+      const key = keyOf(each);
+      if (found.has(key)) continue;
+      found.add(key);
+      pending.push(each);
+      if (!isOwn.has(key)) yield each;
+    }
+  }
+  for (const word of WORDS) {
+    const files = module.around.summaries({ word, beside: [] }, differentiatorsIn);
+    if (files === undefined) return yield undefined;
+    yield* add(files);
+  }
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    const mention = { word: at.name, beside: besideCallsOf(at) };
+    const question = questionFor(mention);
+    if (asked.has(question) || !isCalledByName(at)) continue;
+    asked.add(question);
+    const files = asked.size > MOST_CALLED ? undefined : module.around.summaries(mention, callersIn);
+    if (files === undefined) return yield undefined;
+    yield* add([...files, callersIn(module.alone, at.name)]);
+  }
+}
+
+function keyOf({ place, name }: Differentiator): string {
+  return `${place} ${name}`;
+}
+
+/** One of these a file must have that gets the function: its module or a package around it, or the class where others have such methods. */
+function besideCallsOf({ name, owner, place }: Differentiator): readonly string[] {
+  if (owner !== undefined) return isMethodOfLibraries(name) ? [owner] : [];
+  return place
+    .replace(/(?:\/__init__)?\.py:\d+$/, '')
+    .split('/')
+    .filter((part) => /^\w+$/.test(part));
+}
+
+/** What Python or torch calls has no callers that say its name. */
+function isCalledByName({ name, owner }: Differentiator): boolean {
+  return name !== LAMBDA && !(owner !== undefined && (CALLED.has(name) || /^__\w+__$/.test(name)));
+}
+
+/** Those of one file. */
+export function differentiatorsIn(alone: PyModule): readonly Differentiator[] {
+  return alone.memo(findIn, alone);
+}
+
+const LAMBDA = 'lambda';
+
+function findIn(module: PyModule): readonly Differentiator[] {
+  const uses = gradUses(module);
+  if (uses.length === 0) return [];
+  return [...functionsWith(module, uses), ...lambdasWith(module, uses)];
+}
+
+/** The functions of a file that use what another one imports or has by this name. */
+function callersIn(alone: PyModule, name: string): readonly Differentiator[] {
+  const uses = alone.words(name).flatMap((node): readonly GradUse[] => {
+    const words = `runs \`${name}\``;
+    const attribute = node.parent?.type === 'attribute' && node.parent.attribute === node;
+    if (attribute) return isOfImport(alone, node.parent ?? node) ? [{ node, words }] : [];
+    const bound = node.closest('aliased_import', 'block', 'module')?.alias ?? node;
+    if (node.type !== 'identifier' || importedPath(bound) === undefined) return [];
+    const scope = alone.resolve(bound);
+    const reads = scope === undefined ? [] : alone.reads(scope, bound.text);
+    return reads.map((read) => ({ node: read, words }));
+  });
+  return uses.length === 0 ? [] : functionsWith(alone, uses);
+}
+
+/** `helpers.f`, or `f` of an object that a class of the project may have made. */
+function isOfImport(module: PyModule, attribute: PyNode): boolean {
+  const object = attribute.object;
+  const path = qualifiedName(module, attribute) ?? (object && makerOf(module, object));
+  if (path !== undefined) return !isOfKnownPackage(path);
+  const name = attribute.attribute?.text ?? '';
+  // What the class around it has is not elsewhere.
+  return object !== undefined && !isMethodOfLibraries(name) && !isOwnMember(module, object, name);
+}
+
+/** The functions that hold one of these places, or run one of their file that does. */
+function functionsWith(module: PyModule, uses: readonly GradUse[]): readonly Differentiator[] {
+  const own = new Map<PyNode, GradUse>();
+  for (const use of uses)
+    for (const node of functionsAround(use.node)) if (!own.has(node)) own.set(node, use);
+  const leading = reaching(module, own.keys());
+  const members = uses.flatMap(({ node }) => classesAround(node).flatMap(methodsOf));
+  const functions = [...new Set([...leading, ...members])].sort((a, b) => a.start - b.start);
+  return functions.flatMap((node) => {
+    const name = node.name?.text;
+    const classNode = enclosingClass(node);
+    const via = leading.has(node) ? (own.get(node) ?? firstOf(reachedFrom(module, node), own)) : undefined;
+    const use = via ?? (classNode && usedByClass(uses, classNode));
+    if (name === undefined || use === undefined) return [];
+    const { isFunction, mayBeModule, bases } = kindOfClass(module, classNode);
+    // Torch runs the forward of a custom function without gradients anyway.
+    if (isFunction) return [];
+    return {
+      ...{ name, mayBeModule, bases, words: use.words, arity: arityOf(node) },
+      owner: classNode?.name?.text,
+      place: placeOf(module, node).replaceAll('`', ''),
+      isValue: isValue(module, node, name),
+      isIterated: yields(module, node) || isGoneThrough(module, module.words(name)),
+    };
+  });
+}
+
+function firstOf(reached: Iterable<PyNode>, own: ReadonlyMap<PyNode, GradUse>): GradUse | undefined {
+  for (const each of reached) {
+    const use = own.get(each);
+    if (use !== undefined) return use;
+  }
+  return undefined;
+}
+
+function lambdasWith(module: PyModule, uses: readonly GradUse[]): readonly Differentiator[] {
+  return uses.flatMap(({ node, words }) => {
+    const lambda = node.closest('lambda');
+    if (lambda === undefined || isGivenToLibrary(module, lambda)) return [];
+    return {
+      ...{ name: LAMBDA, owner: undefined, mayBeModule: false, bases: [], words, arity: arityOf(lambda) },
+      place: placeOf(module, lambda).replaceAll('`', ''),
+      isValue: !isRunOnTheSpot(module, lambda),
+      isIterated: isGoneThrough(module, [lambda]),
+    };
+  });
+}
+
+/** `filter(lambda p: …, weights)`: Python itself runs it, and nobody else gets it. */
+function isRunOnTheSpot(module: PyModule, lambda: PyNode): boolean {
+  const callee = callGiven(lambda)?.function;
+  const isBuiltin = callee?.type === 'identifier' && module.resolve(callee) === undefined;
+  return isBuiltin && /^(?:map|filter|sorted|min|max)$/.test(callee.text);
+}
+
+/** A generator; one that is a context manager is entered instead. */
+function yields(module: PyModule, functionNode: PyNode): boolean {
+  if (!functionNode.text.includes('yield')) return false;
+  const isManager = decoratorsOf(functionNode).some(
+    (each) => qualifiedName(module, each) === CONTEXT_MANAGER,
+  );
+  if (isManager) return false;
+  return [...ownNodes(functionNode)].some(({ type }) => type === 'yield');
+}
+
+/** `DataLoader(data, collate_fn=f)`, `map(f, data)`: who goes through that runs it. */
+function isGoneThrough(module: PyModule, values: readonly PyNode[]): boolean {
+  return values.some((value) => {
+    const call = callGiven(value);
+    const callee = call?.function;
+    if (callee === undefined) return false;
+    if (callee.type === 'identifier' && module.resolve(callee) === undefined)
+      return /^(?:map|filter|iter)$/.test(callee.text);
+    return qualifiedName(module, callee)?.startsWith(TORCH_DATA) === true;
+  });
+}
+
+/** An alias in the body of the class: `diff = staticmethod(torch.autograd.grad)`. */
+function usedByClass(uses: readonly GradUse[], classNode: PyNode): GradUse | undefined {
+  return uses.find(({ node }) => classesAround(node).includes(classNode));
+}
+
+/** The classes that a place is in, without those around a function that it is in. */
+function classesAround(node: PyNode): readonly PyNode[] {
+  const found: PyNode[] = [];
+  for (const ancestor of node.ancestors()) {
+    if (ancestor.type === 'function_definition') break;
+    if (ancestor.type === 'class_definition') found.push(ancestor);
+  }
+  return found;
+}
+
+function kindOfClass(module: PyModule, classNode: PyNode | undefined) {
+  if (classNode === undefined) return { isFunction: false, mayBeModule: false, bases: [] };
+  const { classes, imported, unknown } = ancestryOf(module, classNode);
+  const last = imported.map((path) => path.slice(path.lastIndexOf('.') + 1));
+  return {
+    isFunction: imported.some((path) => AUTOGRAD_FUNCTIONS.has(path)),
+    mayBeModule:
+      unknown ||
+      imported.some((path) => isModuleClass(path) || !PLAIN_BASES.has(path)) ||
+      classes.some((each) => methodsOf(each).some((method) => method.name?.text === 'eval')),
+    bases: [...classes.slice(1).map((each) => each.name?.text ?? ''), ...last],
+  };
+}
+
+/** What a decorator of these leaves is called by the function's own name. */
+const PLAIN_DECORATORS =
+  /^(?:staticmethod|classmethod|property|(?:abc\.)?abstractmethod|(?:\w+\.)*no_grad\(\))$/;
+
+/** Whether its file uses a function otherwise than by calling it. A closure for an optimizer's step is that optimizer's. */
+function isValue(module: PyModule, functionNode: PyNode, name: string): boolean {
+  if (decoratorsOf(functionNode).some(({ text }) => !PLAIN_DECORATORS.test(text))) return true;
+  return usedAsValue(module, name);
+}

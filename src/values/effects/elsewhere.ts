@@ -1,0 +1,133 @@
+import { methodNamed } from '../../semantic/definitions.js';
+import { definedElsewhere, type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
+import { importedNames, qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { importedPath } from '../../semantic/names.js';
+import { reachedFrom } from '../../semantic/reach.js';
+import { starredDefinition } from '../../semantic/star-imports.js';
+import type { PyNode } from '../../syntax/node.js';
+import { classAskingForMode, classAskingInAnyMode } from './forward.js';
+import { type DifferentiatingModule, differentiatingModule, type GradUse, gradUseReached } from './grad.js';
+
+interface UseElsewhere {
+  readonly use: GradUse;
+  readonly path: string;
+}
+
+/** From one file to the next, this far. */
+const MAX_HOPS = 3;
+
+/** What a function of another file of the project does with gradients, if this is what a call runs; also through others. */
+export function gradUseElsewhere(module: PyModule, callee: PyNode): UseElsewhere | undefined {
+  return usedBehind(module, callee, 0);
+}
+
+function usedBehind(module: PyModule, callee: PyNode, hops: number): UseElsewhere | undefined {
+  const found = functionElsewhere(module, callee);
+  if (found === undefined || hops > MAX_HOPS) return undefined;
+  const known = found.module.memo(nobodyYet, found.module);
+  if (!known.has(found.node)) {
+    // One that runs itself on the way adds nothing.
+    known.set(found.node, undefined);
+    known.set(found.node, usedBy(found, hops));
+  }
+  return known.get(found.node);
+}
+
+function nobodyYet(): Map<PyNode, UseElsewhere | undefined> {
+  return new Map();
+}
+
+/** What a function, of whichever file, does with gradients, also through others. */
+export function gradUseBehind(found: Elsewhere): UseElsewhere | undefined {
+  return usedBy(found, 0);
+}
+
+function usedBy({ module, node }: Elsewhere, hops: number): UseElsewhere | undefined {
+  const reached = gradUseReached(module, node);
+  if (reached !== undefined) return { use: reached.use, path: module.path };
+  for (const each of [node, ...reachedFrom(module, node)]) {
+    for (const call of (each.body ?? each).walk()) {
+      const callee = call.type === 'call' ? call.function : undefined;
+      const use = callee && usedBehind(module, callee, hops + 1);
+      if (use !== undefined) return use;
+    }
+  }
+  return undefined;
+}
+
+/** `helpers.f`, an imported `f`, or a method of an object made of an imported class. */
+export function functionElsewhere(module: PyModule, callee: PyNode): Elsewhere | undefined {
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) {
+    const found = definedElsewhere(module, path);
+    return found?.node.type === 'function_definition' ? found : undefined;
+  }
+  const object = callee.type === 'attribute' ? callee.object : undefined;
+  const classPath = object?.type === 'identifier' ? makerOf(module, object) : undefined;
+  const owner = classPath === undefined ? undefined : definedElsewhere(module, classPath);
+  if (owner?.node.type !== 'class_definition') return undefined;
+  const method = methodNamed(owner.module, owner.node, callee.attribute?.text ?? '');
+  return method && { module: owner.module, node: method };
+}
+
+/** `f` of `from helpers import *`. */
+export function starredFunction(module: PyModule, callee: PyNode): Elsewhere | undefined {
+  if (callee.type !== 'identifier' || module.resolve(callee) !== undefined) return undefined;
+  const found = starredDefinition(module, callee.text);
+  return found?.node.type === 'function_definition' ? found : undefined;
+}
+
+/** The same as `differentiatingModule`, also for the files of the project that this one imports classes from. */
+export function differentiatingModuleAround(module: PyModule): DifferentiatingModule | undefined {
+  return module.memo(findDifferentiating, module);
+}
+
+function findDifferentiating(module: PyModule): DifferentiatingModule | undefined {
+  for (const around of modulesAround(module)) {
+    const found = differentiatingModule(around);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** A class of the project that computes otherwise without gradients, it seems. `mayTrain`: it may be in training mode. */
+export function classAskingForModeAround(module: PyModule, mayTrain: boolean): string | undefined {
+  return module.memo(mayTrain ? findAskingInAnyMode : findAsking, module);
+}
+
+function findAsking(module: PyModule): string | undefined {
+  return askingAround(module, classAskingForMode);
+}
+
+function findAskingInAnyMode(module: PyModule): string | undefined {
+  return askingAround(module, classAskingInAnyMode);
+}
+
+function askingAround(module: PyModule, asking: typeof classAskingForMode): string | undefined {
+  for (const around of modulesAround(module)) {
+    const found = around.alone.memo(asking, around.alone);
+    if (found !== undefined) return found;
+  }
+  for (const word of ['is_grad_enabled', 'requires_grad', 'grad_fn', 'is_leaf', 'needs_input_grad']) {
+    const files = module.around.summaries({ word, beside: ['forward', '__call__'] }, asking);
+    if (files === undefined) return 'one of the many networks of the project';
+    const found = files.find((each) => each !== undefined);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The file, and those of the project that it imports classes from. */
+export function* modulesAround(module: PyModule): Generator<PyModule> {
+  yield module;
+  const seen = new Set<PyModule>();
+  for (const name of importedNames(module, module.scope).keys()) {
+    const [binding] = /^[A-Z]/.test(name) ? module.writes(module.scope, name) : [];
+    const path = binding && importedPath(binding);
+    const found = path === undefined ? undefined : definedElsewhere(module, path);
+    if (found?.node.type !== 'class_definition' || seen.has(found.module)) continue;
+    seen.add(found.module);
+    yield found.module;
+  }
+}

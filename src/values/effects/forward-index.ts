@@ -1,0 +1,67 @@
+import { attributeValues } from '../../semantic/attributes.js';
+import { calledDefinition } from '../../semantic/definitions.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { functionsOf } from '../../semantic/reach.js';
+import { argumentsOf, enclosingClass, hasSplat } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
+
+/** How many arguments a call gives. */
+export interface Given {
+  readonly positional: number;
+  readonly all: number;
+  readonly isSpread: boolean;
+}
+
+export function givenBy(call: PyNode): Given {
+  const given = argumentsOf(call);
+  const positional = given.filter(({ type }) => type !== 'keyword_argument').length;
+  return { positional, all: given.length, isSpread: hasSplat(call) };
+}
+
+/** What the forwards of a project run that is not code of their class. */
+interface ForwardFacts {
+  /** Calls of what they hold or are given: `self.op(u, x)`, where `op` is an argument of the constructor. */
+  readonly runs: readonly Given[];
+  /** Something is assigned to `.forward` of an object or a class. */
+  readonly isReplaced: boolean;
+}
+
+/** Of this file and of the other files of the project; undefined where those are too many. */
+export function forwardFacts(module: PyModule): ForwardFacts | undefined {
+  return module.memo(findFacts, module);
+}
+
+function findFacts(module: PyModule): ForwardFacts | undefined {
+  const others = module.around.summaries({ word: 'forward', beside: [] }, factsIn);
+  const called = module.around.summaries({ word: '__call__', beside: [] }, factsIn);
+  if (others === undefined || called === undefined) return undefined;
+  const all = [module.alone.memo(factsIn, module.alone), ...others, ...called];
+  return { runs: all.flatMap(({ runs }) => runs), isReplaced: all.some(({ isReplaced }) => isReplaced) };
+}
+
+function factsIn(module: PyModule): ForwardFacts {
+  const isReplaced = module.wordsSet('.forward').some(({ parent }) => {
+    const assignment = parent?.parent;
+    return assignment?.type === 'assignment' && assignment.left === parent;
+  });
+  if (!mayHaveForward(module.text)) return { runs: [], isReplaced };
+  const methods = functionsOf(module).filter(
+    (each) => enclosingClass(each) !== undefined && runsInForward(module, each),
+  );
+  const calls = methods.flatMap((method) => [...method.walk()].filter(({ type }) => type === 'call'));
+  return { runs: calls.filter((call) => runsValue(module, call)).map(givenBy), isReplaced };
+}
+
+/** A value is called that something else put there, and that may be a function. */
+function runsValue(module: PyModule, call: PyNode): boolean {
+  const callee = call.function;
+  if (callee === undefined || calledDefinition(module, call) !== undefined) return false;
+  if (qualifiedName(module, callee) !== undefined) return false;
+  if (callee.type === 'identifier') return module.resolve(callee) !== undefined;
+  if (callee.type !== 'attribute') return callee.type !== 'call';
+  const values = attributeValues(module, callee);
+  // A method of another object is looked for by its name.
+  return values?.some(({ type }) => type !== 'call') ?? false;
+}

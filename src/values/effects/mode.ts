@@ -1,0 +1,213 @@
+import { nameOf } from '../../semantic/called-name.js';
+import { definitionBehind } from '../../semantic/definitions.js';
+import { definitionOf } from '../../semantic/flow.js';
+import { functionUses } from '../../semantic/function-uses.js';
+import { placeOf } from '../../semantic/gate.js';
+import type { PyModule } from '../../semantic/module.js';
+import { isNotebook } from '../../semantic/program.js';
+import { ask, type Question } from '../../semantic/question.js';
+import { functionsOf } from '../../semantic/reach.js';
+import {
+  contextManagers,
+  decoratorsOf,
+  enclosingFunction,
+  enclosingWiths,
+  methodName,
+  ownNodes,
+  receiverOf,
+  statementOf,
+} from '../../semantic/statements.js';
+import { type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
+import type { PyNode } from '../../syntax/node.js';
+import { ONLY_READ } from '../../torch/questions.js';
+import { gradModeOf } from '../value/gradient.js';
+import { gradUseReached, gradUsesIn } from './grad.js';
+
+/** Names that say it, also of other people's decorators and context managers (`smart_inference_mode`). */
+const SAYS_GRAD_OFF = /no_?grad|inference_?mode|disable_?grad|without_?grad/i;
+
+/** An expression that may turn gradients off, as a decorator or behind `with`; a conditional one counts. */
+function mayTurnGradOff(module: PyModule, expression: PyNode): boolean {
+  const mode = gradModeOf(module, expression);
+  if (mode !== undefined) return mode === 'off';
+  if (SAYS_GRAD_OFF.test(module.codeOf(expression))) return true;
+  if (expression.type === 'identifier' && isNamedGradOff(module, expression)) return true;
+  const callee = expression.type === 'call' ? (expression.function ?? expression) : expression;
+  const definition = definitionBehind(module, callee);
+  return definition?.type === 'function_definition' && SAYS_GRAD_OFF.test(module.codeOf(definition));
+}
+
+/** `context = torch.no_grad() if … else nullcontext()`. */
+function isNamedGradOff(module: PyModule, identifier: PyNode): boolean {
+  const scope = module.resolve(identifier);
+  return (
+    scope !== undefined &&
+    module.writes(scope, identifier.text).some((write) => {
+      const definition = definitionOf(write);
+      return definition.kind === 'value' && SAYS_GRAD_OFF.test(module.codeOf(definition.value));
+    })
+  );
+}
+
+/** The function hands a context that turns gradients off to an exit stack. */
+export function entersGradOff(module: PyModule, functionNode: PyNode): boolean {
+  return module
+    .atWithin('enter_context', functionNode)
+    .some((node) => SAYS_GRAD_OFF.test(node.closest('call')?.text ?? ''));
+}
+
+/**
+ * The node may run with gradients off, for sure, by a condition or going by names: `with` around it, or a decorator of a
+ * function around it. For staying away from what somebody has seen to; the proof is `recordsNoGraph`.
+ */
+export function isGradOff(module: PyModule, node: PyNode): boolean {
+  if (hasGradOffDecorator(module, node)) return true;
+  const block = (at: PyNode): boolean =>
+    enclosingWiths(at).some((each) =>
+      contextManagers(each).some((manager) => mayTurnGradOff(module, manager)),
+    );
+  if (block(node)) return true;
+  for (let at = enclosingFunction(node); at !== undefined; at = enclosingFunction(at))
+    if (block(at)) return true;
+  return false;
+}
+
+/** A decorator of this function or of one around it turns gradients off. */
+function hasGradOffDecorator(module: PyModule, node: PyNode): boolean {
+  const start = node.type === 'function_definition' ? node : enclosingFunction(node);
+  for (let at = start; at !== undefined; at = enclosingFunction(at)) {
+    if (decoratorsOf(at).some((decorator) => mayTurnGradOff(module, decorator))) return true;
+  }
+  return false;
+}
+
+/** A bare `torch.set_grad_enabled(False)` somewhere in the file: what runs after it has no gradients. */
+export function switchesGradOff(module: PyModule): boolean {
+  return module.memo(findSwitch, module);
+}
+
+function findSwitch(module: PyModule): boolean {
+  const bare = module.at('set_grad_enabled').some((node) => {
+    const call = node.closest('call');
+    return call?.parent?.type === 'expression_statement' && mayTurnGradOff(module, call);
+  });
+  return bare || module.at('.__enter__').some((node) => SAYS_GRAD_OFF.test(node.closest('call')?.text ?? ''));
+}
+
+/** Every use in the file runs under no-grad, and there is one: its callers have seen to it. */
+export function onlyRunsGradOff(module: PyModule, functionNode: PyNode): boolean {
+  const reached = new Set([functionNode]);
+  let isGradOffSomewhere = false;
+  for (const called of reached) {
+    const uses = functionUses(module, called);
+    if (uses.length === 0) return false;
+    for (const use of uses) {
+      const caller = enclosingFunction(use);
+      if (isGradOff(module, use)) isGradOffSomewhere = true;
+      else if (caller === undefined) return false;
+      else reached.add(caller);
+    }
+  }
+  return isGradOffSomewhere;
+}
+
+/** A caller in the file that differentiates what the function hands back. */
+export function differentiatingCaller(module: PyModule, functionNode: PyNode): PyNode | undefined {
+  for (const use of functionUses(module, functionNode)) {
+    const caller = enclosingFunction(use);
+    if (caller !== undefined && differentiates(module, caller, use)) return caller;
+  }
+  return undefined;
+}
+
+/** A function of the file that differentiates what is found under the name of a place: `self.loss`, `losses`. */
+export function differentiatingReader(
+  module: PyModule,
+  functionNode: PyNode,
+  place: PyNode,
+): PyNode | undefined {
+  const name = nameOf(place);
+  if (name === '') return undefined;
+  const readers = module.memo(differentiatingReaders, name);
+  return readers.find((reader) => reader !== functionNode && !functionNode.contains(reader));
+}
+
+function differentiatingReaders(module: PyModule, name: string): readonly PyNode[] {
+  return functionsOf(module).filter((reader) => {
+    const uses = module.atWithin(name, reader).filter((node) => node.text === name);
+    return uses.some((use) => differentiates(module, reader, use));
+  });
+}
+
+/** A value that a node gives to names: `target = value`, `for target in value`, `target.append(value)`. */
+function moveOf(node: PyNode): readonly { readonly value: PyNode; readonly target: PyNode }[] {
+  const appends = node.type === 'call' && /^(?:append|extend|insert)$/.test(methodName(node) ?? '');
+  const value = appends ? node.arguments : node.right;
+  const target = appends ? receiverOf(node) : node.left;
+  const moves = appends || /assignment$|^for_/.test(node.type);
+  return moves && value !== undefined && target !== undefined ? [{ value, target }] : [];
+}
+
+/** Names that get the value of `origin`, or of each other, and end in a statement that differentiates. */
+export function differentiates(module: PyModule, caller: PyNode, origin: PyNode): boolean {
+  const uses = gradUsesIn(module, caller);
+  if (uses.length === 0) return false;
+  const names = new Set<string>();
+  const flows = (node: PyNode): boolean => {
+    if (node.contains(origin)) return true;
+    for (const inner of node.walk()) if (inner.type === 'identifier' && names.has(inner.text)) return true;
+    return false;
+  };
+  const moves = [...ownNodes(caller)].flatMap(moveOf);
+  for (let before = -1; before !== names.size; ) {
+    before = names.size;
+    for (const { value, target } of moves) {
+      if (!flows(value)) continue;
+      for (const inner of target.walk()) if (inner.type === 'identifier') names.add(inner.text);
+    }
+  }
+  return uses.some(({ node }) => flows(statementOf(node)));
+}
+
+/**
+ * Where the function is called inside an `autocast` block of code that trains, here or in another file. Up to torch 2.9 a
+ * weight that is cast under no-grad stays in autocast's cache without its gradient for the rest of the block.
+ */
+export function trainingAutocastAround(module: PyModule, functionNode: PyNode): string | undefined {
+  if (functionUses(module, functionNode).some((use) => isInTrainingAutocast(module, use))) return 'it runs';
+  const { uses, unread } = usesInOtherModes(module, functionNode);
+  const found = uses.find(({ module: there, node }) => isInTrainingAutocast(there, node));
+  if (found !== undefined) return `${placeOf(found.module, found.node)} runs it`;
+  return unread && `${unread} may run it`;
+}
+
+/** Other files of the project that use the function and run code in another way than Python does by itself. */
+export function usesInOtherModes(module: PyModule, functionNode: PyNode): UsesElsewhere {
+  return module.memo(findUsesInOtherModes, functionNode);
+}
+
+function findUsesInOtherModes(module: PyModule, functionNode: PyNode): UsesElsewhere {
+  const name = functionNode.name;
+  if (name === undefined) return { uses: [], unread: undefined };
+  return usesElsewhere(module, name, { may: mayChangeMode, literals: ['autocast', 'jit'], byName: false });
+}
+
+function mayChangeMode(text: string): boolean {
+  return /autocast|\bjit\b/.test(text);
+}
+
+function isInTrainingAutocast(module: PyModule, use: PyNode): boolean {
+  const cast = enclosingWiths(use).find((each) =>
+    contextManagers(each).some((manager) => manager.text.includes('autocast')),
+  );
+  const caller = enclosingFunction(use);
+  if (cast === undefined) return false;
+  return caller === undefined || gradUseReached(module, caller) !== undefined;
+}
+
+/** The question whether anybody outside of what is seen differentiates a variable of a module. */
+export function onlyReadOutside(module: PyModule, name: string): Question {
+  return isNotebook(module)
+    ? ask('only-read')`Is \`${name}\` ${ONLY_READ} by whoever has the notebook open?`
+    : ask('only-read')`Is \`${name}\` ${ONLY_READ} in files that import it?`;
+}

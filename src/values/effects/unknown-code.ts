@@ -1,0 +1,199 @@
+import { classAround, heirsOf } from '../../semantic/definitions.js';
+import type { Elsewhere } from '../../semantic/elsewhere.js';
+import type { PyModule } from '../../semantic/module.js';
+import { isMethodOfProject, subclassesElsewhere } from '../../semantic/project-names.js';
+import { enclosingClass, methodName } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { Origins } from '../value/origins.js';
+import { isMethodOfLibraries } from '../value/plain.js';
+import { runsOnlyLayers, setsAttribute } from './closed-forward.js';
+import {
+  CALLED,
+  type Differentiator,
+  differentiators,
+  differentiatorsIn,
+  type Suspect,
+} from './differentiators.js';
+import { forwardFacts, type Given, givenBy } from './forward-index.js';
+import { usedAsValue } from './handed-on.js';
+
+/** What runs when one is gone through. */
+const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);
+
+/** `` `Potential` (`train.py:12`), whose forward … `` */
+export function suspectInWords({ name, place, clause }: Suspect): string {
+  return `\`${name}\` (${place}), ${clause}`;
+}
+
+const UNREAD: Suspect = {
+  name: 'a class or function',
+  place: 'of the many files that differentiate',
+  clause: 'which were not all looked into',
+};
+
+/** The first of all differentiating functions that code of this file may get hold of, and that could be the one. */
+function suspectAround(module: PyModule, may: (each: Differentiator) => boolean): Suspect | undefined {
+  const own = differentiatorsIn(module.alone).find(may);
+  return own === undefined ? suspectElsewhere(module, may) : suspect(own);
+}
+
+function suspectElsewhere(module: PyModule, may: (each: Differentiator) => boolean): Suspect | undefined {
+  for (const each of differentiators(module)) {
+    if (each === undefined) return UNREAD;
+    if (may(each)) return suspect(each);
+  }
+  return undefined;
+}
+
+/**
+ * The class of the project whose instances differentiate when they are called; a network has the methods of one.
+ * `made`: the class that it is of, where that is known.
+ */
+function differentiatesWhenCalled(
+  module: PyModule,
+  isNetwork: boolean,
+  made?: Elsewhere,
+): Suspect | undefined {
+  const found = suspectAround(
+    module,
+    ({ name, owner, mayBeModule }) => owner !== undefined && CALLED.has(name) && (mayBeModule || !isNetwork),
+  );
+  if (found !== undefined || (made !== undefined && runsOnlyLayers(made))) return found;
+  return module.memo(heldByForward, module);
+}
+
+/** A function that differentiates, and that a forward of the project may hold and run, or that may be one itself. */
+function heldByForward(module: PyModule): Suspect | undefined {
+  const isFunction = ({ name }: Differentiator) => !CALLED.has(name);
+  const some = suspectAround(module, isFunction);
+  if (some === undefined) return undefined;
+  const facts = forwardFacts(module);
+  if (facts === undefined) return UNREAD;
+  const { isReplaced, runs } = facts;
+  const found = suspectAround(
+    module,
+    (each) =>
+      isFunction(each) &&
+      (isReplaced || runs.some((given) => mayTake(each, given))) &&
+      isHandedOn(module, each),
+  );
+  return found && { ...found, isHeld: true };
+}
+
+function isHandedOn(module: PyModule, { isValue, name }: Differentiator): boolean {
+  return isValue || isValueElsewhere(module, name);
+}
+
+function instanceCalled(module: PyModule, made?: Elsewhere): Suspect | undefined {
+  return differentiatesWhenCalled(module, false, made);
+}
+
+/** The same for those that are iterated over. */
+export function differentiatesWhenIterated(module: PyModule): Suspect | undefined {
+  return suspectAround(
+    module,
+    ({ name, owner, isIterated }) => isIterated || (owner !== undefined && ITERATED.has(name)),
+  );
+}
+
+/** The method of another file that may run in place of one of this class, and differentiates. */
+export function differentiatingOverride(module: PyModule, call: PyNode, method: PyNode): Suspect | undefined {
+  const owner = enclosingClass(method)?.name?.text;
+  const name = methodName(call);
+  if (owner === undefined || name === undefined || !isMethodOfProject(module, name)) return undefined;
+  return suspectElsewhere(module, (each) => each.name === name && each.bases.includes(owner));
+}
+
+/** A method of this name that differentiates, of a class that an object may be of. */
+export function differentiatingMethod(
+  module: PyModule,
+  call: PyNode,
+  isNetwork: boolean,
+): Suspect | undefined {
+  const name = methodName(call);
+  if (name === undefined || !isMethodOfProject(module, name)) return undefined;
+  return suspectAround(
+    module,
+    (each) =>
+      each.name === name &&
+      each.owner !== undefined &&
+      (each.mayBeModule || !isNetwork) &&
+      mayTake(each, givenBy(call)),
+  );
+}
+
+/** A function that differentiates, where something of the project sets an attribute of the name that is called. */
+export function differentiatingAttribute(module: PyModule, call: PyNode): Suspect | undefined {
+  const name = methodName(call);
+  if (name === undefined || isMethodOfLibraries(name)) return undefined;
+  const isSet =
+    setsAttribute(module.alone, name) ||
+    (module.around.summaries({ word: name, beside: [] }, setsAttribute) ?? [true]).includes(true);
+  if (!isSet) return undefined;
+  return functionTaking(module, call);
+}
+
+/** A function that differentiates, is handed around and takes what a call gives. */
+function functionTaking(module: PyModule, call: PyNode): Suspect | undefined {
+  return suspectAround(
+    module,
+    (each) => !CALLED.has(each.name) && mayTake(each, givenBy(call)) && isHandedOn(module, each),
+  );
+}
+
+/** What is known of a value that is called. */
+export interface CalledValue {
+  readonly suspect: Suspect | undefined;
+  /** The functions of the project that it is. */
+  readonly functions: readonly Elsewhere[];
+  /** What made it is known. */
+  readonly isFollowed: boolean;
+}
+
+/**
+ * What differentiates when this value is called: what made it tells, through variables, parameters and their callers,
+ * attributes and imports; else every function of the project that is handed around and takes such arguments.
+ */
+export function calledValue(module: PyModule, callee: PyNode, call: PyNode): CalledValue {
+  const origins = new Origins(instanceCalled);
+  const answer = origins.of(module, callee, 0);
+  const { functions } = origins;
+  if (answer === 'clean') return { suspect: undefined, functions, isFollowed: true };
+  if (answer !== 'unknown') return { suspect: answer, functions, isFollowed: true };
+  const suspect = functionTaking(module, call) ?? differentiatesWhenCalled(module, false);
+  return { suspect, functions, isFollowed: false };
+}
+
+/** The same for a network that a function runs: an object with the methods of one. */
+export function differentiatingNetwork(module: PyModule, network: PyNode): Suspect | undefined {
+  const answer = new Origins(instanceCalled).of(module, network, 0);
+  if (answer !== 'unknown') return answer === 'clean' ? undefined : answer;
+  return differentiatesWhenCalled(module, true, ownClass(module, network));
+}
+
+/** The class of `self`, where no other inherits from it. */
+function ownClass(module: PyModule, network: PyNode): Elsewhere | undefined {
+  const around = classAround(network);
+  if (around === undefined || network.text !== around.self) return undefined;
+  const { classNode } = around;
+  const isInherited =
+    heirsOf(module, classNode).length > 0 ||
+    subclassesElsewhere(module, classNode.name?.text ?? '')?.length !== 0;
+  return isInherited ? undefined : { module, node: classNode };
+}
+
+function isValueElsewhere(module: PyModule, name: string): boolean {
+  const files = module.around.summaries({ word: name, beside: [] }, usedAsValue);
+  return usedAsValue(module.alone, name) || files === undefined || files.includes(true);
+}
+
+function mayTake({ arity: [least, most] }: Differentiator, { positional, all, isSpread }: Given): boolean {
+  return isSpread || (positional <= most && all >= least);
+}
+
+function suspect({ owner, name, place, words }: Differentiator): Suspect {
+  if (owner === undefined) return { name, place: `\`${place}\``, clause: `which ${words}` };
+  return CALLED.has(name) || ITERATED.has(name)
+    ? { name: owner, place: `\`${place}\``, clause: `whose ${name} ${words}` }
+    : { name: `${owner}.${name}`, place: `\`${place}\``, clause: `which ${words}` };
+}

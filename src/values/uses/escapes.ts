@@ -1,0 +1,211 @@
+import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
+import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { shown } from '../../semantic/gate.js';
+import type { PyModule } from '../../semantic/module.js';
+import { ask, type Question } from '../../semantic/question.js';
+import {
+  enclosingFunction,
+  givenTo,
+  methodName,
+  ownNodes,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { ONLY_READ } from '../../torch/questions.js';
+import { isMadeBy } from '../value/made-here.js';
+import { keepsGiven } from '../value/names.js';
+import { isPlainParameter } from '../value/parts.js';
+import type { GradTrace } from '../value/trace.js';
+import { changedInPlace } from './in-place.js';
+
+/** A value that may leave a function with its graph. */
+export interface Escape {
+  readonly node: PyNode;
+  readonly question: Question;
+  /** Where others find it; undefined when the caller gets it. */
+  readonly into: PyNode | undefined;
+  /** It has a graph only where what the function was given has one. */
+  readonly isDerived: boolean;
+}
+
+/**
+ * The values that leave the function, from anywhere or from a part of it, and may carry a graph: returned, yielded, or stored
+ * where others see them, by itself or by a function of the file that it runs.
+ */
+export function* escapesOf(
+  module: PyModule,
+  functionNode: PyNode,
+  trace: GradTrace,
+  part = functionNode.body ?? functionNode,
+  running: readonly PyNode[] = [functionNode],
+): Generator<Escape> {
+  for (const node of part.walk()) {
+    const own = enclosingFunction(node) === functionNode && node.closest('lambda') === undefined;
+    const found =
+      (own ? handedBack(node, trace) : undefined) ??
+      stored(module, functionNode, node, trace) ??
+      written(module, functionNode, node, trace) ??
+      (node.type === 'call' ? keptByCalled(module, node, trace, running) : undefined);
+    if (found !== undefined) yield found;
+  }
+}
+
+/** Whether a function hands back something that it computed with a graph: all that most functions do with what they compute. */
+export function handsBackGraph(functionNode: PyNode, trace: GradTrace): boolean {
+  return [...ownNodes(functionNode)].some((node) => handedBack(node, trace)?.isDerived === false);
+}
+
+/** What a function of the file keeps of what it is given, or of what it computes. What a new object keeps of it, it is. */
+function keptByCalled(
+  module: PyModule,
+  call: PyNode,
+  trace: GradTrace,
+  running: readonly PyNode[],
+): Escape | undefined {
+  const definition = calledDefinition(module, call);
+  const isClass = definition?.type === 'class_definition';
+  const called = isClass ? methodNamed(module, definition, '__init__') : definition;
+  if (called?.type !== 'function_definition' || running.includes(called)) return undefined;
+  const inside = trace.insideOf(called, call);
+  const name = shown(call.function ?? call);
+  const self = isClass ? selfName(called) : undefined;
+  if (inside === undefined)
+    return {
+      ...{ node: call, into: call, isDerived: false },
+      question: ask('kept-only-read')`Is all that \`${name}\` keeps ${ONLY_READ}?`,
+    };
+  for (const { node, into, isDerived } of escapesOf(module, called, inside, undefined, [
+    ...running,
+    called,
+  ])) {
+    if (into === undefined || (self !== undefined && into.text.startsWith(`${self}.`))) continue;
+    const question = ask(
+      'kept-only-read',
+    )`Is \`${shown(node)}\`, which \`${name}\` keeps in \`${shown(into)}\`, ${ONLY_READ}?`;
+    return { node: call, question, into, isDerived };
+  }
+  return undefined;
+}
+
+function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
+  if (!/^(?:return_statement|yield|raise_statement)$/.test(node.type)) return undefined;
+  for (const value of node.named.flatMap(parts)) {
+    const isDerived = trace.isDerived(value);
+    if (!isDerived && !trace.mayCarryGraph(value)) continue;
+    const verb = node.type === 'yield' ? 'yields' : node.type === 'raise_statement' ? 'raises' : 'returns';
+    const name = enclosingFunction(node)?.name?.text;
+    return {
+      node: value,
+      question: ask(
+        'returned-only-read',
+      )`Is \`${shown(value)}\`, which ${name === undefined ? 'it' : `\`${name}\``} ${verb}, ${ONLY_READ}?`,
+      into: undefined,
+      isDerived,
+    };
+  }
+  return undefined;
+}
+
+/** The elements of a literal, so that the words can name the one that counts. */
+function parts(value: PyNode): readonly PyNode[] {
+  const node = unparenthesized(value);
+  if (/^(?:expression_list|tuple|list)$/.test(node.type)) return node.named.flatMap(parts);
+  return node.type === 'dictionary' ? node.named.flatMap((pair) => pair.value ?? pair) : [node];
+}
+
+function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: GradTrace): Escape | undefined {
+  const kept = (value: PyNode, into: PyNode): Escape => ({
+    node: value,
+    question: ask(
+      'kept-only-read',
+    )`Is \`${shown(value)}\`, which is kept in \`${shown(into)}\`, ${ONLY_READ}?`,
+    into,
+    isDerived: !trace.mayCarryGraph(value),
+  });
+  const leaves = (value: PyNode): boolean => trace.mayCarryGraph(value) || trace.isDerived(value);
+  if (node.type === 'assignment' || node.type === 'augmented_assignment') {
+    const target = node.left;
+    const value = node.right;
+    if (target === undefined || value === undefined || node.closest('lambda') !== undefined) return undefined;
+    const targets = /pattern|tuple|list/.test(target.type) ? target.named : [target];
+    const updates = node.type === 'augmented_assignment';
+    const outward = targets.find(
+      (each) =>
+        leadsOutside(module, functionNode, each) ||
+        (updates && each.type === 'identifier' && changesInPlace(module, functionNode, each)),
+    );
+    return outward !== undefined && leaves(value) ? kept(value, outward) : undefined;
+  }
+  if (node.type === 'call' && node.function?.text === 'setattr') {
+    const [object, , value] = givenTo(node);
+    return object !== undefined && value !== undefined && leaves(value) ? kept(value, object) : undefined;
+  }
+  if (node.type !== 'call' || !keepsGiven(methodName(node) ?? '')) return undefined;
+  const receiver = receiverOf(node);
+  if (receiver === undefined || !isHeldOutside(module, functionNode, receiver)) return undefined;
+  const value = givenTo(node).find(leaves);
+  return value === undefined ? undefined : kept(value, receiver);
+}
+
+/** A parameter has no graph; a tensor that it changes in place gets one, and so does one that is changed itself. */
+function written(module: PyModule, functionNode: PyNode, node: PyNode, trace: GradTrace): Escape | undefined {
+  const change = changedInPlace(module, node);
+  if (change === undefined) return undefined;
+  const { target, values } = change;
+  const isOwn = target.type === 'identifier' || node.type === 'call';
+  const changesNetwork = isOwn && node.type !== 'assignment' && isOfNetwork(module, target, trace);
+  const byNetwork = values.some((value) => /^(?:network|graph)$/.test(trace.of(value)));
+  if (!changesNetwork && !(byNetwork && isHeldOutside(module, functionNode, target))) return undefined;
+  return {
+    node,
+    question: ask(
+      'changed-only-read',
+    )`Is \`${shown(target)}\`, which \`${shown(node)}\` changes in place, ${ONLY_READ}?`,
+    into: target,
+    isDerived: false,
+  };
+}
+
+/** The network's own, whatever has become of it since. */
+function isOfNetwork(module: PyModule, target: PyNode, trace: GradTrace): boolean {
+  const definitions = target.type === 'identifier' ? (reachingDefinitions(module, target) ?? []) : [];
+  const walked = definitions.flatMap((found) => (found.kind === 'loop' ? found.iterable : []));
+  return [target, ...walked].some((each) => trace.of(each) === 'network');
+}
+
+/** `x += value` on something that was handed in changes a tensor or a list of the caller. */
+function changesInPlace(module: PyModule, functionNode: PyNode, target: PyNode): boolean {
+  const scope = module.resolve(target);
+  const writes = scope === undefined ? [] : module.writes(scope, target.text);
+  return isHeldOutside(module, functionNode, target) && !writes.some(isPlainParameter);
+}
+
+/** An assignment target that others see: `self.x`, `param[k]`, a `global`. A new name of the function is not. */
+function leadsOutside(module: PyModule, functionNode: PyNode, target: PyNode): boolean {
+  if (target.type === 'identifier') {
+    const scope = module.resolve(target);
+    return scope !== undefined && !functionNode.contains(scope.node);
+  }
+  const object = target.type === 'attribute' ? target.object : target.value;
+  if (object === undefined) return false;
+  return isHeldOutside(module, functionNode, object);
+}
+
+/** The object is not one that this function made. */
+function isHeldOutside(module: PyModule, functionNode: PyNode, object: PyNode): boolean {
+  let root = unparenthesized(object);
+  while (root.type === 'attribute' || root.type === 'subscript') {
+    const inner = root.field(root.type === 'attribute' ? 'object' : 'value');
+    if (inner === undefined) return true;
+    root = inner;
+  }
+  if (root.type !== 'identifier') return true;
+  const scope = module.resolve(root);
+  if (scope === undefined || !functionNode.contains(scope.node)) return true;
+  return !module.writes(scope, root.text).every((write) => {
+    const definition = definitionOf(write);
+    if (definition.kind === 'update') return true;
+    return definition.kind === 'value' && isMadeBy(module, definition.value);
+  });
+}

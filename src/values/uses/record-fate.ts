@@ -1,0 +1,255 @@
+import { builtin, cutsGraph, endsInContainer, ofTensor, onlyLooks, row } from '../../library/library.js';
+import { calledDefinition } from '../../semantic/definitions.js';
+import { makerOf } from '../../semantic/elsewhere.js';
+import { definitionOf, readsReached } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { binds, roleOf } from '../../semantic/names.js';
+import { functionsNamed } from '../../semantic/project-names.js';
+import { isTarget, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { CPU_LIBRARIES, DEEPCOPY, NUMPY, SAVE, TORCH, TORCH_DISTRIBUTED } from '../../torch/catalog.js';
+import { LR_SCHEDULERS } from '../../torch/catalog-modules.js';
+import { gradUseReached } from '../effects/grad.js';
+import { differentiatingMethod } from '../effects/unknown-code.js';
+import { kindOf } from '../value/tensor.js';
+import { type AttributeReads, readsOfAttribute } from './attribute-reads.js';
+import { DIFFERENTIATES, HOLDING, READ_ONLY, REPORTING, SCHEDULE } from './record-words.js';
+
+/** Where a kept value may need its graph. What only becomes a number, a text or a truth value has no fate. */
+export interface Fate {
+  /**
+   * `differentiated`: the code shows it, or asks whether it can be. `returned`, `escapes`: somebody else gets it, with its
+   * graph. `saved`: a file notes whether it requires grad. `changed`: in place, which its graph records. `gradless`: an array or a deep copy is made of it, which raises where there is a graph, so there
+   * is none, or the error is part of the program.
+   */
+  readonly kind: 'differentiated' | 'returned' | 'escapes' | 'saved' | 'changed' | 'gradless';
+  readonly node: PyNode;
+}
+
+/** `[]`, `{}`, `defaultdict(list)`: nobody else holds it yet. */
+export function isFreshContainer(value: PyNode): boolean {
+  const { type } = unparenthesized(value);
+  if (/^(?:list|dictionary|set)(?:_comprehension)?$/.test(type)) return true;
+  return type === 'call' && FRESH.test(value.function?.text ?? '');
+}
+
+const FRESH = /^(?:collections\.)?(?:list|dict|set|defaultdict|deque|OrderedDict)$/;
+
+/** Follows a value: arithmetic, names, containers and loops, attributes in whatever file. */
+export class RecordTrace {
+  readonly fates: Fate[] = [];
+  readonly #seen = new Set<PyNode>();
+
+  constructor(
+    private readonly module: PyModule,
+    /** The attributes that are being followed already. */
+    private readonly attributes: ReadonlySet<AttributeReads> = new Set(),
+  ) {}
+
+  variable(binding: PyNode): void {
+    const scope = this.module.resolve(binding);
+    for (const place of scope === undefined ? [] : this.module.occurrences(scope, binding.text))
+      if (roleOf(place) === 'read') this.#read(place, binding);
+  }
+
+  follow(place: PyNode): void {
+    if (this.#seen.has(place) || kindOf(this.module, place) === 'number') return;
+    this.#seen.add(place);
+    let node: PyNode | undefined = place;
+    while (node?.parent !== undefined) node = this.#above(node, node.parent, place);
+  }
+
+  #add(kind: Fate['kind'], node: PyNode): undefined {
+    this.fates.push({ kind, node });
+  }
+
+  /** The next larger expression that may carry the graph; undefined where the way ends. */
+  #above(node: PyNode, parent: PyNode, place: PyNode): PyNode | undefined {
+    if (HOLDING.has(parent.type)) return parent;
+    if (READ_ONLY.has(parent.type)) return undefined;
+    switch (parent.type) {
+      case 'attribute':
+        return this.#attribute(parent);
+      case 'argument_list':
+        return parent.parent?.type === 'call' ? this.#argument(node, parent.parent) : parent.parent;
+      case 'call':
+        // `sum(x for x in losses)` has no argument list.
+        return parent.arguments === node ? this.#argument(node, parent) : this.#add('escapes', place);
+      case 'binary_operator':
+        return isFormatting(parent) ? undefined : parent;
+      case 'pair':
+        return parent.value === node ? parent : undefined;
+      case 'conditional_expression':
+        return parent.named[1] === node ? undefined : parent;
+      case 'subscript':
+        if (parent.value !== node) return undefined;
+        if (isTarget(parent)) return undefined;
+        return isTarget(parent, true) ? this.#add('changed', parent) : parent;
+      case 'return_statement':
+        return this.#add(sameFunction(parent, place) ? 'returned' : 'escapes', place);
+      case 'named_expression':
+        this.#bind(parent.name);
+        return parent;
+      case 'assignment':
+      case 'augmented_assignment':
+        if (parent.left === node) return undefined;
+        this.store(parent.left);
+        return parent.parent?.type === 'assignment' ? parent : undefined;
+      case 'for_statement':
+      case 'for_in_clause':
+        if (parent.right === node) for (const name of namesIn(parent.left)) this.#bind(name);
+        return undefined;
+      default:
+        return this.#add('escapes', place);
+    }
+  }
+
+  #attribute(attribute: PyNode): PyNode | undefined {
+    const name = attribute.attribute?.text ?? '';
+    if (ofTensor(name)?.asksGraph) return this.#add('differentiated', attribute);
+    if (name === 'numpy') return this.#add('gradless', attribute);
+    if (cutsGraph(name)) return undefined;
+    const call = attribute.parent;
+    const called = call?.type === 'call' && call.function === attribute;
+    if (called && endsInContainer(name)) return undefined;
+    if (called && /[^_]_$/.test(name)) this.#add('changed', attribute);
+    return called ? call : attribute;
+  }
+
+  #argument(node: PyNode, call: PyNode): PyNode | undefined {
+    const callee = call.function;
+    const path = callee && qualifiedName(this.module, callee);
+    if (path?.startsWith(TORCH)) {
+      if (row(path)?.differentiates || /grad\w*$/.test(path)) return this.#add('differentiated', call);
+      // An optimizer, a module, a `Variable`: an object that holds it.
+      if (/\.[A-Z]\w*$/.test(path)) this.#add('escapes', node);
+      if (path === SAVE) this.#add('saved', node);
+      const ends = onlyLooks(path) || (path.startsWith(TORCH_DISTRIBUTED) && !path.includes('.nn.'));
+      return ends ? undefined : call;
+    }
+    if (path?.startsWith(NUMPY) || path === DEEPCOPY) return this.#add('gradless', call);
+    if (path !== undefined && CPU_LIBRARIES.test(path)) return undefined;
+    const name = (callee?.type === 'attribute' ? callee.attribute : callee)?.text ?? '';
+    if (callee?.type === 'identifier' && this.module.resolve(callee) === undefined) {
+      const known = builtin(name);
+      if (known !== undefined && !known.keeps) return known.graph === 'cut' ? undefined : call;
+    }
+    const made = calledDefinition(this.module, call);
+    const trains = made?.type === 'function_definition' && gradUseReached(this.module, made) !== undefined;
+    const receiver = receiverOf(call);
+    // A schedule makes a number of the loss that it is told; what only has its name may keep it.
+    if (name === 'step' && made === undefined && receiver && SCHEDULE.test(receiver.text)) {
+      if (!makerOf(this.module, receiver)?.startsWith(LR_SCHEDULERS)) this.#add('escapes', node);
+      return undefined;
+    }
+    const isOfWorld = name === 'step' && made === undefined && receiver !== undefined;
+    // `env.step(action)`: no method of this name in the project differentiates.
+    if (isOfWorld && differentiatingMethod(this.module, call, false) === undefined)
+      return this.#add('escapes', node);
+    if (DIFFERENTIATES.test(name) || trains) return this.#add('differentiated', call);
+    if (name === 'format' && /string$/.test(receiver?.type ?? '')) return undefined;
+    if (/[^_]_$/.test(name) && receiver !== undefined && isCut(receiver))
+      return call.parent?.type === 'expression_statement' ? undefined : call;
+    const logs = made === undefined && REPORTING.test(name) && isOfLibrary(this.module, name);
+    if (logs) return call.parent?.type === 'expression_statement' ? undefined : call;
+    // A variable tells whether it is a dictionary; many other objects have an `update`.
+    const isTaken = endsInContainer(name) && (name !== 'update' || receiver?.type === 'identifier');
+    if (receiver !== undefined && isTaken && methodName(call) === name) {
+      this.store(receiver);
+      return undefined;
+    }
+    this.#add('escapes', node);
+    return call;
+  }
+
+  /** Somebody's name, attribute or element now holds the value. */
+  store(target: PyNode | undefined): void {
+    if (target === undefined) return;
+    if (target.type === 'subscript' || target.type === 'attribute') {
+      const root = target.type === 'subscript' ? target.value : undefined;
+      if (root?.type === 'identifier') this.#followAll(root);
+      else if (root?.type === 'subscript') this.store(root);
+      else if (target.type === 'attribute') this.#keep(target);
+      else this.#add('escapes', target);
+    } else if (target.type === 'identifier') {
+      if (roleOf(target) === 'read') this.#followAll(target);
+      else this.#bind(target);
+    } else if (target.type === 'call') this.#add('escapes', target);
+    else for (const inner of target.named) this.store(inner);
+  }
+
+  /** An attribute of an object holds the value: whoever reads it, in whatever file, may need the graph. */
+  #keep(target: PyNode): void {
+    const found = readsOfAttribute(this.module, target);
+    // What nobody in the project reads is there for others.
+    if (found.isOpen || found.reads.length === 0) this.#add('escapes', target);
+    if (this.attributes.has(found)) return;
+    const attributes = new Set([...this.attributes, found]);
+    for (const { module, node } of found.reads) {
+      const trace = new RecordTrace(module, attributes);
+      trace.follow(node);
+      for (const fate of trace.fates) {
+        if (fate.kind === 'gradless') continue;
+        const isHere = module === this.module;
+        this.#add(fate.kind === 'returned' ? 'escapes' : fate.kind, isHere ? fate.node : target);
+      }
+    }
+  }
+
+  /** Every read of a container that took the value in. */
+  #followAll(container: PyNode): void {
+    const scope = this.module.resolve(container);
+    if (scope === undefined || scope.kind === 'module') this.#add('escapes', container);
+    if (scope === undefined) return;
+    for (const place of this.module.occurrences(scope, container.text)) {
+      if (place !== container && roleOf(place) === 'read') this.#read(place, container);
+      if (!binds(roleOf(place)) || /^(?:update|delete|declare)$/.test(roleOf(place))) continue;
+      const definition = definitionOf(place);
+      if (definition.kind !== 'value' || !isFreshContainer(definition.value)) this.#add('escapes', container);
+    }
+  }
+
+  /** The reads that this binding reaches. */
+  #bind(binding: PyNode | undefined): void {
+    const scope = binding && this.module.resolve(binding);
+    if (binding === undefined || scope === undefined) return;
+    if (scope.kind === 'class' || scope !== this.module.scopeAt(binding)) this.#add('escapes', binding);
+    const reads =
+      scope.kind === 'comprehension'
+        ? this.module.reads(scope, binding.text)
+        : readsReached(this.module, scope, binding.text, [binding]);
+    for (const place of reads) this.#read(place, binding);
+  }
+
+  #read(place: PyNode, from: PyNode): void {
+    if (!sameFunction(place, from) && kindOf(this.module, place) !== 'number') this.#add('escapes', place);
+    this.follow(place);
+  }
+}
+
+/** Nothing in the project has a function or method of this name. */
+function isOfLibrary(module: PyModule, name: string): boolean {
+  return functionsNamed(module, name)?.length === 0;
+}
+
+/** `x.data`, `x.detach()`: what is written into it leaves its graph with nobody but the result. */
+function isCut(receiver: PyNode): boolean {
+  return receiver.type === 'attribute'
+    ? receiver.attribute?.text === 'data'
+    : cutsGraph(methodName(receiver) ?? '');
+}
+
+/** `"%.3f" % total` */
+function isFormatting(operation: PyNode): boolean {
+  return operation.operator?.text === '%' && /^(?:concatenated_)?string$/.test(operation.left?.type ?? '');
+}
+
+function namesIn(target: PyNode | undefined): readonly PyNode[] {
+  return target === undefined ? [] : [...target.walk()].filter(({ type }) => type === 'identifier');
+}
+
+function sameFunction(a: PyNode, b: PyNode): boolean {
+  const around = (node: PyNode): PyNode | undefined => node.parent?.closest('function_definition', 'lambda');
+  return around(a) === around(b);
+}

@@ -1,0 +1,58 @@
+import { builtin, cutsGraph, isPlain, packageOf } from '../../library/library.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { functionsNamed } from '../../semantic/project-names.js';
+import { enclosingFunction, methodName, receiverOf } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { isGradOff } from '../effects/mode.js';
+import { REPORTING } from './record-words.js';
+
+/** The code around a node evaluates: grad mode is off there, or its function puts a model into eval mode. */
+export function isEvaluation(module: PyModule, node: PyNode): boolean {
+  const functionNode = enclosingFunction(node);
+  if (functionNode === undefined) return false;
+  return isGradOff(module, node) || module.atWithin('.eval(', functionNode).length > 0;
+}
+
+/** The loop differentiates as it goes, so what it adds up is a record and no loss. */
+export function backwardIn(module: PyModule, loop: PyNode): PyNode | undefined {
+  return module.atWithin('.backward(', loop)[0];
+}
+
+const PASSING: ReadonlySet<string> = new Set([
+  'argument_list',
+  'attribute',
+  'binary_operator',
+  'conditional_expression',
+  'dictionary',
+  'keyword_argument',
+  'pair',
+  'parenthesized_expression',
+]);
+
+/** Whether this use of a value turns it into a number, a text or a log entry. */
+export function isReport(module: PyModule, use: PyNode): boolean {
+  let child = use;
+  for (const holder of use.ancestors()) {
+    if (holder.type === 'interpolation') return true;
+    if (holder.type === 'attribute' && cutsGraph(holder.attribute?.text ?? '')) return true;
+    if (holder.type === 'call') return holder.function !== child && reports(module, holder);
+    if (!PASSING.has(holder.type)) return false;
+    child = holder;
+  }
+  return false;
+}
+
+/** `print(x)`, `float(x)`, `"…".format(x)`, `logger.info(x)`; not `torch.log(x)`, nor a method that the project has itself. */
+function reports(module: PyModule, call: PyNode): boolean {
+  const callee = call.function;
+  if (callee?.type === 'identifier' && module.resolve(callee) === undefined) {
+    const known = builtin(callee.text);
+    return isPlain(known) || known?.reports === true;
+  }
+  const name = methodName(call) ?? '';
+  const path = callee && qualifiedName(module, callee);
+  if (name === 'format') return /string$/.test(receiverOf(call)?.type ?? '');
+  if (path !== undefined) return packageOf(path)?.reports === true || path.startsWith('logging.');
+  return REPORTING.test(name) && functionsNamed(module, name)?.length === 0;
+}

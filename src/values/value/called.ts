@@ -1,0 +1,108 @@
+import { givesModule, row } from '../../library/library.js';
+import { attributeValues } from '../../semantic/attributes.js';
+import {
+  ancestryOf,
+  calledDefinition,
+  classAround,
+  classBehind,
+  methodNamed,
+  overridesOf,
+} from '../../semantic/definitions.js';
+import { type Elsewhere, namedElsewhere } from '../../semantic/elsewhere.js';
+import { definitionsOf } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { settersElsewhere, subclassesElsewhere } from '../../semantic/project-names.js';
+import { enclosingClass, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { NN_MODULE } from '../../torch/catalog.js';
+import { moduleKind } from '../../torch/module/modules.js';
+
+/** What a call may run: all of it, here and in other files of the project. */
+export interface Called {
+  readonly functions: readonly Elsewhere[];
+  /** The calls that made a module of torch's own which is run: `nn.MSELoss()`. */
+  readonly makers: readonly PyNode[];
+}
+
+/** Undefined where that is not known. Calls of torch's functions and of methods of tensors are none of this. */
+export function calledBy(module: PyModule, call: PyNode): Called | undefined {
+  const definition = calledDefinition(module, call);
+  if (definition?.type === 'function_definition') {
+    const others = isOverriddenElsewhere(module, definition)
+      ? undefined
+      : overridesOf(module, call, definition);
+    return others && { functions: [definition, ...others].map((node) => ({ module, node })), makers: [] };
+  }
+  const callee = call.function;
+  if (callee === undefined) return undefined;
+  const found = namedElsewhere(module, callee);
+  if (found?.node.type === 'function_definition') return { functions: [found], makers: [] };
+  const runs = instancesBehind(module, callee).map((made) => runOf(module, made));
+  const known = runs.flatMap((run) => run ?? []);
+  if (runs.length === 0 || known.length < runs.length) return undefined;
+  return {
+    functions: known.flatMap((run) => ('module' in run ? [run] : [])),
+    makers: known.flatMap((run) => ('module' in run ? [] : [run.maker])),
+  };
+}
+
+/** The calls that made the object an expression stands for, when all of its assignments are calls. */
+function instancesBehind(module: PyModule, callee: PyNode): readonly PyNode[] {
+  const target = unparenthesized(callee);
+  if (target.type === 'call') return [target];
+  const values =
+    target.type === 'identifier'
+      ? valuesOf(module, target)
+      : target.type === 'attribute'
+        ? attributeValuesInProject(module, target)
+        : undefined;
+  const calls = values?.map(unparenthesized) ?? [];
+  return calls.every((value) => value.type === 'call') ? calls : [];
+}
+
+/** Whether a subclass in another file has its own method in place of this one. */
+function isOverriddenElsewhere(module: PyModule, method: PyNode): boolean {
+  const owner = enclosingClass(method)?.name?.text;
+  const name = method.name?.text ?? '';
+  if (owner === undefined) return false;
+  return subclassesElsewhere(module, owner)?.every(({ members }) => !members.includes(name)) !== true;
+}
+
+/** The values of `self.name`, where no other file of the project gives it another or changes what it holds. */
+function attributeValuesInProject(module: PyModule, attribute: PyNode): readonly PyNode[] | undefined {
+  const values = attributeValues(module, attribute);
+  const classNode = classAround(attribute)?.classNode;
+  const name = attribute.attribute?.text ?? '';
+  if (values === undefined || classNode === undefined) return undefined;
+  return settersElsewhere(module, classNode, name)?.length === 0 ? values : undefined;
+}
+
+function valuesOf(module: PyModule, identifier: PyNode): readonly PyNode[] | undefined {
+  const definitions = definitionsOf(module, identifier) ?? [];
+  const values = definitions.flatMap((found) => (found.kind === 'value' ? [found.value] : []));
+  return values.length === definitions.length ? values : undefined;
+}
+
+/** What runs when the object that this call makes is called. */
+function runOf(module: PyModule, made: PyNode): Elsewhere | { readonly maker: PyNode } | undefined {
+  // `nn.MSELoss().to(device)` is still the module.
+  const receiver = receiverOf(made);
+  if (receiver?.type === 'call' && givesModule(methodName(made) ?? '')) return runOf(module, receiver);
+  const callee = made.function;
+  const path = callee && qualifiedName(module, callee);
+  const kind = path === undefined ? undefined : row(path)?.is;
+  if (kind === 'loss' || kind === 'map') return { maker: made };
+  const own = classBehind(module, made);
+  if (own !== undefined)
+    return ancestryOf(module, own).imported.includes(NN_MODULE) ? forwardOf(module, own) : undefined;
+  const found = callee && namedElsewhere(module, callee);
+  if (found?.node.type !== 'class_definition' || moduleKind(found.module, found.node).isModule !== 'yes')
+    return undefined;
+  return forwardOf(found.module, found.node);
+}
+
+function forwardOf(module: PyModule, classNode: PyNode): Elsewhere | undefined {
+  const node = methodNamed(module, classNode, '__call__') ?? methodNamed(module, classNode, 'forward');
+  return node && { module, node };
+}

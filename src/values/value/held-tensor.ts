@@ -1,0 +1,118 @@
+import { attributeUses, plainAttributes } from '../../semantic/attribute-uses.js';
+import { classAround, classBehind } from '../../semantic/definitions.js';
+import { reachingDefinitions } from '../../semantic/flow.js';
+import { calledPath } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { isModuleClass, MODULE_CONTAINERS, PARAMETER, PARAMETER_CONTAINERS } from '../../torch/catalog.js';
+import { registrationOf } from '../../torch/module/modules.js';
+import { kindOf } from './tensor.js';
+
+/** How a module holds a tensor: in a way that moves with it, as a plain attribute, or not provably as a tensor at all. */
+export type Held = 'parameter' | 'buffer' | 'plain' | 'likely' | 'unknown';
+
+/** What `self.scale`, `self.layer.weight` or `params.weight` is, where `params` comes from a container of modules. */
+export function heldTensor(module: PyModule, expression: PyNode): Held {
+  const node = unparenthesized(expression);
+  if (node.type === 'subscript') {
+    const container = node.value;
+    return container !== undefined && madeBy(module, container, PARAMETER_CONTAINERS)
+      ? 'parameter'
+      : 'unknown';
+  }
+  const object = node.type === 'attribute' ? node.object : undefined;
+  const name = node.attribute?.text;
+  if (object === undefined || name === undefined) return 'unknown';
+  const around = classAround(node);
+  if (around !== undefined && object.text === around.self)
+    return attributeHeld(module, around.classNode, name);
+  const owner = ownerOf(module, object);
+  if (owner === undefined) return 'unknown';
+  const path = owner === 'element' ? undefined : calledPath(module, owner);
+  if (path !== undefined) return isModuleClass(path) && isWeight(name) ? 'parameter' : 'unknown';
+  const classNode = owner === 'element' ? undefined : classBehind(module, owner);
+  if (classNode !== undefined) return attributeHeld(module, classNode, name);
+  return owner === 'element' ? elementHeld(module, name) : 'unknown';
+}
+
+function isWeight(name: string): boolean {
+  return name === 'weight' || name === 'bias';
+}
+
+/** The call that made the object, or `element` for one out of a container of modules. */
+function ownerOf(module: PyModule, expression: PyNode): PyNode | 'element' | undefined {
+  const node = unparenthesized(expression);
+  if (node.type === 'subscript') {
+    const container = node.value;
+    if (container === undefined) return undefined;
+    return madeBy(module, container, MODULE_CONTAINERS) || isMadeElsewhere(module, container)
+      ? 'element'
+      : undefined;
+  }
+  if (node.type === 'identifier') {
+    const [only, ...others] = reachingDefinitions(module, node) ?? [];
+    return only?.kind === 'value' && others.length === 0 ? ownerOf(module, only.value) : undefined;
+  }
+  const around = node.type === 'attribute' ? classAround(node) : undefined;
+  const name = node.attribute?.text;
+  if (around === undefined || name === undefined || node.object?.text !== around.self) return undefined;
+  const values = valuesOf(module, around.classNode, name);
+  const [only] = values;
+  return values.length === 1 && only?.type === 'call' ? only : undefined;
+}
+
+function attributeHeld(module: PyModule, classNode: PyNode, name: string): Held {
+  const registration = registrationOf(module, classNode, name);
+  if (registration === 'unknown' || plainAttributes(module, classNode, name).answer !== 'yes')
+    return 'unknown';
+  const kinds = valuesOf(module, classNode, name).map((value) => kindOfValue(module, value));
+  if (registration !== 'none') return kinds.length === 0 ? registration : 'unknown';
+  const [first] = kinds;
+  if (first === undefined) return 'likely';
+  return kinds.every((kind) => kind === first) ? first : 'unknown';
+}
+
+/** All that is assigned to the attribute; an assignment that cannot be read makes it unknown. */
+function valuesOf(module: PyModule, classNode: PyNode, name: string): readonly (PyNode | undefined)[] {
+  return attributeUses(module, classNode, name)
+    .filter(({ kind }) => kind !== 'read')
+    .map(({ node, certain }) => {
+      const assignment = node.parent;
+      const plain = assignment?.type === 'assignment' && assignment.left === node;
+      return plain && certain ? assignment.right : undefined;
+    });
+}
+
+function kindOfValue(module: PyModule, value: PyNode | undefined): Held {
+  if (value === undefined) return 'unknown';
+  if (calledPath(module, value) === PARAMETER) return 'parameter';
+  return ['tensor', 'scalar-tensor'].includes(kindOf(module, value)) ? 'plain' : 'unknown';
+}
+
+/** An attribute of this object that its class leaves to others: to a base, or to whoever wraps the layer. */
+function isMadeElsewhere(module: PyModule, container: PyNode): boolean {
+  const around = container.type === 'attribute' ? classAround(container) : undefined;
+  const name = container.attribute?.text;
+  if (around === undefined || name === undefined || container.object?.text !== around.self) return false;
+  return valuesOf(module, around.classNode, name).length === 0;
+}
+
+/** An attribute of some module of a container: the file's classes that have it tell what it is. */
+function elementHeld(module: PyModule, name: string): Held {
+  const values = module.wordsSet(`.${name}`).flatMap((hit) => {
+    const attribute = hit.parent;
+    const assignment = attribute?.parent;
+    const written = assignment?.type === 'assignment' && assignment.left === attribute;
+    return hit.text === name && written ? [assignment.right] : [];
+  });
+  if (values.length > 0)
+    return values.every((value) => kindOfValue(module, value) === 'parameter') ? 'parameter' : 'unknown';
+  return 'likely';
+}
+
+function madeBy(module: PyModule, expression: PyNode, classes: ReadonlySet<string>): boolean {
+  const owner = ownerOf(module, expression);
+  const path = owner === undefined || owner === 'element' ? undefined : calledPath(module, owner);
+  return path !== undefined && classes.has(path);
+}

@@ -1,0 +1,74 @@
+import { calledDefinition } from '../../semantic/definitions.js';
+import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
+import { definitionOf } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { functionsNamed } from '../../semantic/project-names.js';
+import { ownNodes, unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { resultOf } from './plain.js';
+
+/** From one function to the one whose result it hands back, this far. */
+const MAX_HOPS = 3;
+
+/** Methods of Python's containers and of tensors that give what somebody holds already, or a view of it. */
+const GIVES_HELD =
+  /^(?:get|setdefault|pop|popitem|popleft|values|items|to|cuda|cpu|float|double|half|type|view|reshape|squeeze|unsqueeze|expand|narrow|permute|transpose|t|contiguous|detach|data_ptr|__getitem__|__enter__)(?:$|_)/;
+
+/** Whether evaluating an expression makes a new object, unlike `self.bank`, `bank or []`, `registry.get("bank")`, `current()`. */
+export function isMadeBy(module: PyModule, expression: PyNode, hops = 0): boolean {
+  const value = unparenthesized(expression);
+  if (value.type === 'conditional_expression')
+    return [value.named[0], value.named[2]].every(
+      (each) => each !== undefined && isMadeBy(module, each, hops),
+    );
+  if (/^(?:identifier|attribute|subscript|boolean_operator|await|named_expression)$/.test(value.type))
+    return false;
+  const callee = value.type === 'call' ? value.function : undefined;
+  if (callee === undefined) return true;
+  const own = calledDefinition(module, value);
+  if (own !== undefined) return isMaker({ module, node: own }, hops);
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) {
+    const found = definedElsewhere(module, path);
+    if (found !== undefined) return isMaker(found, hops);
+    return (
+      resultOf(path) !== 'passed' || /\.(?:deepcopy|copy|deque|defaultdict|OrderedDict|Counter)$/.test(path)
+    );
+  }
+  // What one of Python's own types is called with is new; `getattr` and `next` find something.
+  if (callee.type === 'identifier')
+    return (
+      module.resolve(callee) === undefined &&
+      !/^(?:getattr|next|max|min|vars|globals|locals)$/.test(callee.text)
+    );
+  const name = callee.attribute?.text;
+  if (name === undefined) return false;
+  return !GIVES_HELD.test(name) && functionsNamed(module, name)?.length === 0;
+}
+
+/** A class makes one; a function where all that it returns is made there. */
+function isMaker({ module, node }: Elsewhere, hops: number): boolean {
+  if (node.type === 'class_definition') return true;
+  if (hops >= MAX_HOPS) return false;
+  const returned = [...ownNodes(node)].flatMap((each) =>
+    each.type === 'return_statement' ? [each.named[0]] : [],
+  );
+  return returned.every((each) => each === undefined || isMadeIn(module, node, each, hops + 1));
+}
+
+function isMadeIn(module: PyModule, functionNode: PyNode, expression: PyNode, hops: number): boolean {
+  const value = unparenthesized(expression);
+  if (/^(?:tuple|expression_list|list)$/.test(value.type))
+    return value.named.every((each) => isMadeIn(module, functionNode, each, hops));
+  if (value.type !== 'identifier') return isMadeBy(module, value, hops);
+  const scope = module.resolve(value);
+  if (scope?.node !== functionNode) return false;
+  return module.writes(scope, value.text).every((write) => {
+    const definition = definitionOf(write);
+    return (
+      definition.kind === 'update' ||
+      (definition.kind === 'value' && isMadeBy(module, definition.value, hops))
+    );
+  });
+}

@@ -1,0 +1,78 @@
+import { isHarmlessBuiltin, packageOf } from '../../library/library.js';
+import { calledDefinition, selfName } from '../../semantic/definitions.js';
+import { definitionOf } from '../../semantic/flow.js';
+import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
+import { methodName, receiverOf } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+
+/** The object whose method a call runs, and its name in there. */
+interface Made {
+  readonly object: PyNode;
+  readonly self: string;
+  /** It knows nothing but what it is given by its methods. */
+  readonly isMeter: boolean;
+}
+
+/** `losses` of `losses.update(x)`, where the function has made it. */
+export function objectMadeIn(
+  module: PyModule,
+  functionNode: PyNode,
+  method: PyNode,
+  call: PyNode,
+): Made | undefined {
+  const object = receiverOf(call);
+  const self = selfName(method);
+  const scope = object?.type === 'identifier' ? module.resolve(object) : undefined;
+  if (object === undefined || self === undefined || scope?.node !== functionNode) return undefined;
+  const made = module.writes(scope, object.text).map(definitionOf);
+  if (made.length === 0 || made.some(({ kind }) => kind === 'parameter')) return undefined;
+  const isMeter =
+    made.every((each) => each.kind === 'value' && makesMeter(module, each.value)) &&
+    module.reads(scope, object.text).every(isAsked);
+  return { object, self, isMeter };
+}
+
+const READING: ReadonlySet<string> = new Set(
+  'argument_list binary_operator comparison_operator expression_list interpolation keyword_argument list pair parenthesized_expression return_statement tuple unary_operator'.split(
+    ' ',
+  ),
+);
+
+/** `losses.update(…)` or a plain read of `losses.avg`: by no other name, and nothing is written on it. */
+function isAsked(read: PyNode): boolean {
+  if (isFormatted(read)) return true;
+  const attribute = read.parent?.object === read ? read.parent : undefined;
+  const holder = attribute?.parent;
+  if (holder === undefined) return false;
+  return holder.type === 'call' ? holder.function === attribute : READING.has(holder.type);
+}
+
+/** `"{loss.avg:.3f}".format(loss=losses)` makes a text of what it asks. */
+function isFormatted(read: PyNode): boolean {
+  const given = read.parent?.type === 'keyword_argument' ? read.parent : read;
+  const call = given.parent?.type === 'argument_list' ? given.parent.parent : undefined;
+  return call !== undefined && methodName(call) === 'format' && /string$/.test(receiverOf(call)?.type ?? '');
+}
+
+/** `AverageMeter()`, of a class of the file without bases. */
+function makesMeter(module: PyModule, making: PyNode): boolean {
+  const classNode = making.type === 'call' ? calledDefinition(module, making) : undefined;
+  return classNode?.type === 'class_definition' && module.memo(knowsNothingElse, classNode);
+}
+
+/** Nothing that a class names lies outside its methods, but for what has no tensors. */
+function knowsNothingElse(module: PyModule, classNode: PyNode): boolean {
+  const bases = classNode.superclasses?.named ?? [];
+  if (!bases.every(({ text }) => text === 'object')) return false;
+  const isOpen = hasStarImport(module);
+  return [...(classNode.body ?? classNode).walk()].every((node) => {
+    if (node.type !== 'identifier' || roleOf(node) !== 'read') return true;
+    const scope = module.resolve(node);
+    if (scope === undefined) return isHarmlessBuiltin(node.text) && !isOpen;
+    return (
+      classNode.contains(scope.node) || packageOf(qualifiedName(module, node) ?? '')?.gives !== undefined
+    );
+  });
+}

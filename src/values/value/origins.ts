@@ -1,0 +1,213 @@
+import { givesModule, row } from '../../library/library.js';
+import { attributeValues } from '../../semantic/attributes.js';
+import { definitionBehind, methodNamed } from '../../semantic/definitions.js';
+import { boundElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
+import { definitionOf } from '../../semantic/flow.js';
+import { valuesGiven } from '../../semantic/function-uses.js';
+import { placeOf } from '../../semantic/gate.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { isRedefined } from '../../semantic/project-names.js';
+import { starredDefinition } from '../../semantic/star-imports.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  methodName,
+  ownNodes,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { isModuleClass, PARTIAL } from '../../torch/catalog.js';
+import { CONTAINERS } from '../../torch/catalog-modules.js';
+import { CALLED, type Suspect } from '../effects/differentiators.js';
+import { gradUseBehind } from '../effects/elsewhere.js';
+import { forwardFacts } from '../effects/forward-index.js';
+import { gradUsesIn } from '../effects/grad.js';
+
+export type Answer = 'clean' | 'unknown' | Suspect;
+
+const MAX_HOPS = 6;
+
+/** Follows a callable value to what made it, across the files of the project. */
+export class Origins {
+  readonly functions: Elsewhere[] = [];
+  readonly #open = new Set<PyNode>();
+
+  /** `whenCalled`: what differentiates where some instance of the project is called. */
+  constructor(private readonly whenCalled: (module: PyModule, made?: Elsewhere) => Suspect | undefined) {}
+
+  of(module: PyModule, expression: PyNode | undefined, hops: number): Answer {
+    const target = expression && unparenthesized(expression);
+    if (target === undefined || hops > MAX_HOPS) return 'unknown';
+    // A value that depends on itself is as good as its other origins.
+    if (this.#open.has(target)) return 'clean';
+    this.#open.add(target);
+    const answer = this.#find(module, target, hops);
+    this.#open.delete(target);
+    return answer;
+  }
+
+  #find(module: PyModule, target: PyNode, hops: number): Answer {
+    switch (target.type) {
+      case 'none':
+      case 'string':
+      case 'integer':
+      case 'float':
+      case 'true':
+      case 'false':
+        return 'clean';
+      case 'lambda': {
+        const [use] = gradUsesIn(module, target);
+        return use === undefined
+          ? 'clean'
+          : { name: 'lambda', place: placeOf(module, target), clause: `which ${use.words}` };
+      }
+      case 'conditional_expression':
+        return worst([target.named[0], target.named[2]].map((each) => this.of(module, each, hops + 1)));
+      case 'boolean_operator':
+        return worst(target.named.map((each) => this.of(module, each, hops + 1)));
+      case 'call':
+        return this.#made(module, target, hops);
+      case 'identifier':
+      case 'attribute':
+        return this.#named(module, target, hops);
+      default:
+        return 'unknown';
+    }
+  }
+
+  /** What is called is an instance, or what a function hands back. */
+  #made(module: PyModule, call: PyNode, hops: number): Answer {
+    const callee = call.function;
+    const path = callee && qualifiedName(module, callee);
+    if (path === PARTIAL) return this.of(module, argumentsOf(call)[0], hops + 1);
+    const receiver = path === undefined ? receiverOf(call) : undefined;
+    const name = methodName(call) ?? '';
+    // `Net().to(device)` is the network itself.
+    if (receiver !== undefined && givesModule(name) && !isRedefined(module, name))
+      return this.of(module, receiver, hops + 1);
+    const definition = callee && this.#definition(module, callee);
+    if (definition !== undefined) {
+      if (definition.node.type === 'class_definition') return this.#instance(definition);
+      const returned = [...ownNodes(definition.node)].filter(({ type }) => type === 'return_statement');
+      if (returned.length === 0) return 'unknown';
+      return worst(returned.map((each) => this.of(definition.module, each.named[0], hops + 1)));
+    }
+    if (path === undefined || this.#isOfProject(module, path)) return 'unknown';
+    // Its forward may be replaced by a function of the project.
+    const replaced = forwardFacts(module)?.isReplaced === false ? undefined : this.whenCalled(module);
+    const isLayer = isModuleClass(path) && !CONTAINERS.has(path);
+    return worst([
+      replaced ?? 'clean',
+      ...argumentsOf(call).map((each) => this.#inside(module, each, isLayer, hops)),
+    ]);
+  }
+
+  /** What a library is given: numbers and texts have no code, and a layer takes nothing else but layers made on the spot. */
+  #inside(module: PyModule, argument: PyNode, isLayer: boolean, hops: number): Answer {
+    const value = argument.type === 'keyword_argument' ? argument.value : argument;
+    if (value === undefined) return 'unknown';
+    if (/^(?:list|tuple|dictionary|list_splat|pair)$/.test(value.type))
+      return worst(['clean', ...value.named.map((each) => this.#inside(module, each, isLayer, hops))]);
+    const answer = /^(?:binary_operator|unary_operator|comparison_operator|concatenated_string)$/.test(
+      value.type,
+    )
+      ? 'clean'
+      : this.of(module, value, hops + 1);
+    return answer === 'unknown' && isLayer && value.type !== 'call' ? 'clean' : answer;
+  }
+
+  #instance(made: Elsewhere): Answer {
+    for (const name of CALLED) {
+      const method = methodNamed(made.module, made.node, name);
+      const use = method && gradUseBehind({ module: made.module, node: method });
+      if (method !== undefined && use !== undefined) {
+        const owner = made.node.name?.text;
+        return {
+          name: `${owner}`,
+          place: placeOf(made.module, method),
+          clause: `whose ${name} ${use.use.words}`,
+        };
+      }
+    }
+    // What it calls in turn is looked for in the whole project.
+    return this.whenCalled(made.module, made) ?? 'clean';
+  }
+
+  #named(module: PyModule, target: PyNode, hops: number): Answer {
+    const path = qualifiedName(module, target);
+    if (path !== undefined && row(path)?.differentiates)
+      return { name: path, place: placeOf(module, target), clause: 'which differentiates' };
+    const definition = this.#definition(module, target);
+    if (definition !== undefined) return this.#defined(definition);
+    if (path !== undefined) {
+      const bound = boundElsewhere(module, path);
+      if (bound?.node.type === 'assignment') return this.of(bound.module, bound.node.right, hops + 1);
+      return this.#isOfProject(module, path) ? 'unknown' : 'clean';
+    }
+    if (target.type === 'attribute') {
+      const values = attributeValues(module, target);
+      return values === undefined ? 'unknown' : worst(values.map((each) => this.of(module, each, hops + 1)));
+    }
+    const scope = module.resolve(target);
+    if (scope === undefined) return 'unknown';
+    return worst(module.writes(scope, target.text).map((write) => this.#written(module, write, hops)));
+  }
+
+  #written(module: PyModule, write: PyNode, hops: number): Answer {
+    const definition = definitionOf(write);
+    if (definition.kind === 'value') return this.of(module, definition.value, hops + 1);
+    if (definition.kind !== 'parameter') return 'unknown';
+    const owner = enclosingFunction(write);
+    const given = owner && valuesGiven(module, owner, write);
+    return given === undefined
+      ? 'unknown'
+      : worst(given.map((each) => this.of(each.module, each.node, hops + 1)));
+  }
+
+  #defined({ module, node }: Elsewhere): Answer {
+    const called = node.type === 'class_definition' ? methodNamed(module, node, '__init__') : node;
+    if (called === undefined) return 'clean';
+    this.functions.push({ module, node: called });
+    const use = gradUseBehind({ module, node: called });
+    if (use === undefined) return 'clean';
+    return {
+      name: node.name?.text ?? '',
+      place: placeOf(module, node),
+      clause: `which ${use.use.words}`,
+    };
+  }
+
+  #definition(module: PyModule, expression: PyNode): Elsewhere | undefined {
+    const own = definitionBehind(module, expression);
+    if (own !== undefined) return { module, node: own };
+    const path = qualifiedName(module, expression);
+    const found =
+      path === undefined
+        ? expression.type === 'identifier' && module.resolve(expression) === undefined
+          ? starredDefinition(module, expression.text)
+          : undefined
+        : boundElsewhere(module, path);
+    return found?.node.type === 'function_definition' || found?.node.type === 'class_definition'
+      ? found
+      : undefined;
+  }
+
+  /** The path leads into the project, though not to a definition. */
+  #isOfProject(module: PyModule, path: string): boolean {
+    for (let at = path; at.includes('.'); ) {
+      at = at.slice(0, at.lastIndexOf('.'));
+      if (at === '' || /^\.+$/.test(at)) return true;
+      if (module.around.text(at) !== undefined) return true;
+    }
+    return path.startsWith('.');
+  }
+}
+
+function worst(answers: readonly Answer[]): Answer {
+  return (
+    answers.find((answer) => typeof answer === 'object') ??
+    (answers.length === 0 || answers.includes('unknown') ? 'unknown' : 'clean')
+  );
+}

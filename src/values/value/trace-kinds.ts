@@ -1,0 +1,49 @@
+/**
+ * What grad mode means to a value. `plain`: it carries no graph either way. `given`: an argument of the function, which keeps
+ * what it had. `derived`: computed from such, so that it has a graph only where an argument had one. `outside`: somebody
+ * else's, untouched. `unknown`: made from that, or by code elsewhere. `network`: the network or a part of it. `graph`:
+ * computed with it.
+ */
+export type Trace = 'plain' | 'given' | 'derived' | 'outside' | 'unknown' | 'network' | 'graph';
+
+const ORDER: readonly Trace[] = ['plain', 'given', 'derived', 'outside', 'unknown', 'network', 'graph'];
+
+/** Leaving the function with it may leave with a graph. */
+export function mayCarryGraph(trace: Trace): boolean {
+  return trace === 'unknown' || trace === 'graph';
+}
+
+export function worst(traces: readonly Trace[]): Trace {
+  if (traces.includes('network') && traces.includes('unknown')) return 'graph';
+  // One of them keeps what it had, and the other may have lost it.
+  if (traces.includes('outside') && traces.includes('derived')) return 'unknown';
+  return ORDER[Math.max(0, ...traces.map((trace) => ORDER.indexOf(trace)))] ?? 'graph';
+}
+
+/** The traces of some things, as far as they decide what the worst is. */
+export function upToWorst<T>(things: readonly T[], traceOf: (thing: T) => Trace): readonly Trace[] {
+  const traces: Trace[] = [];
+  for (const thing of things) {
+    const trace = traceOf(thing);
+    traces.push(trace);
+    if (trace === 'graph') break;
+  }
+  return traces;
+}
+
+/** What an operation on these records. */
+export function operation(traces: readonly Trace[]): Trace {
+  const most = worst(traces);
+  if (most === 'network') return 'graph';
+  if (most === 'given') return 'derived';
+  return most === 'outside' ? 'unknown' : most;
+}
+
+/** By parameter, or one for all of them where a call does not tell which gets what. */
+export type Given = Trace | ReadonlyMap<string, Trace>;
+
+/** A name says less than `plain`, which may only be a guess at what the argument is. */
+export function withoutPlain(given: Given): Given {
+  if (typeof given === 'string') return given === 'plain' ? new Map() : given;
+  return new Map([...given].filter(([, trace]) => trace !== 'plain'));
+}

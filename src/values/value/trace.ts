@@ -1,0 +1,348 @@
+import { builtin, givesHeld, givesModule, isPlainMethod, row, walksModule } from '../../library/library.js';
+import { attributeValues } from '../../semantic/attributes.js';
+import { calledDefinition, selfName } from '../../semantic/definitions.js';
+import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
+import {
+  type Definition,
+  definitionOf,
+  isDefinedOrConstant,
+  reachingDefinitions,
+} from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import { isOwnMember } from '../../semantic/instance.js';
+import { readsVariables } from '../../semantic/liveness.js';
+import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
+import { argumentsByParameter } from '../../semantic/parameters.js';
+import { functionsNamed, isRedefined } from '../../semantic/project-names.js';
+import { returnedBy } from '../../semantic/returns.js';
+import { decoratorsOf, givenTo, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { DATA_LOADER } from '../../torch/catalog.js';
+import { functionElsewhere, starredFunction } from '../effects/elsewhere.js';
+import { objectMadeIn } from './meters.js';
+import { COLLECTS } from './names.js';
+import { givesIndices, isPlainParameter, valuesPutInto } from './parts.js';
+import * as known from './plain.js';
+import { kindOf } from './tensor.js';
+import {
+  type Given,
+  mayCarryGraph,
+  operation,
+  type Trace,
+  upToWorst,
+  withoutPlain,
+  worst,
+} from './trace-kinds.js';
+
+/** Expressions are followed this far; what is beyond may carry a graph. */
+const MAX_STEPS = 4000;
+const MAX_CALLS = 4;
+const PLAIN =
+  /^(?:(?:concatenated_)?string|integer|float|none|true|false|ellipsis|(?:comparison|not)_operator|slice|yield)$/;
+const GATHERS = /_comprehension$|^generator_expression$/;
+const HOLDS_ALL =
+  /^(?:list|tuple|set|dictionary|expression_list|boolean_operator|(?:list|dictionary)_splat)$/;
+
+/** The values of one function, as seen from inside it. */
+export class GradTrace {
+  /** What is being followed, and how deep that stands. */
+  readonly #open = new Map<PyNode, number>();
+  readonly #known = new Map<PyNode, Trace>();
+  readonly #putInto = new Map<string, readonly PyNode[]>();
+  /** The least depth whose answer was taken for granted since then; below all of them where it was too far to follow. */
+  #granted = Infinity;
+  #steps = 0;
+
+  constructor(
+    private readonly module: PyModule,
+    private readonly functionNode: PyNode,
+    /** Texts of the expressions that are the evaluated networks. */
+    private readonly models: ReadonlySet<string>,
+    /** What its parameters are given; those that are not among them come from outside. */
+    private readonly parameters: Given = new Map(),
+    private readonly depth = 0,
+    /** What functions of the file hand back, by what they are given. */
+    private readonly results = new Map<string, Trace>(),
+  ) {}
+
+  readonly of = (expression: PyNode): Trace => {
+    const node = unparenthesized(expression);
+    const known = this.#known.get(node);
+    if (known !== undefined) return known;
+    const around = this.#open.get(node);
+    if (around !== undefined) {
+      // A value that depends on itself is as good as its other origins.
+      this.#granted = Math.min(this.#granted, around);
+      return 'plain';
+    }
+    if (++this.#steps > MAX_STEPS) {
+      this.#granted = -1;
+      return 'graph';
+    }
+    const depth = this.#open.size;
+    const before = this.#granted;
+    this.#granted = Infinity;
+    this.#open.set(node, depth);
+    const trace = this.#compute(node);
+    this.#open.delete(node);
+    // What rests on nothing that is still open holds for good, and so does the worst: all else could only make it worse.
+    const holds = this.#granted >= depth || (trace === 'graph' && this.#granted >= 0);
+    if (holds) this.#known.set(node, trace);
+    this.#granted = holds ? before : Math.min(before, this.#granted);
+    if (depth === 0) {
+      this.#steps = 0;
+      this.#granted = Infinity;
+    }
+    return trace;
+  };
+
+  /** Whether an expression may carry a graph out; what a network keeps of its forward (`model.aux_loss`) may as well. */
+  mayCarryGraph(expression: PyNode): boolean {
+    const trace = this.of(expression);
+    if (mayCarryGraph(trace)) return true;
+    return (
+      trace === 'network' &&
+      this.models.size > 0 &&
+      !this.models.has(unparenthesized(expression).text) &&
+      !/\.module$/.test(expression.text)
+    );
+  }
+
+  /** Whether an expression has a graph where what came in from outside had one. */
+  readonly isDerived = (expression: PyNode): boolean => this.of(expression) === 'derived';
+
+  /** Up to the worst: behind it, nothing matters. */
+  #all(nodes: readonly (PyNode | undefined)[]): readonly Trace[] {
+    return upToWorst(nodes, (node) => (node === undefined ? 'graph' : this.of(node)));
+  }
+
+  #compute(node: PyNode): Trace {
+    if (this.models.has(node.text)) return 'network';
+    if (PLAIN.test(node.type)) return 'plain';
+    if (HOLDS_ALL.test(node.type)) return worst(this.#all(node.named));
+    switch (node.type) {
+      case 'lambda':
+        return this.#captured(node);
+      case 'pair':
+      case 'keyword_argument':
+      case 'named_expression':
+        return worst(this.#all([node.value]));
+      case 'conditional_expression':
+        return worst(this.#all([node.named[0], node.named[2]]));
+      case 'unary_operator':
+        return operation(this.#all(node.named));
+      case 'binary_operator':
+        if (node.left?.type.endsWith('string')) return 'plain';
+        return operation(this.#all([node.left, node.right]));
+      case 'subscript':
+        return worst(this.#all([node.value]));
+      case 'attribute':
+        return this.#attribute(node);
+      case 'identifier':
+        return this.#name(node);
+      case 'call':
+        return this.#call(node);
+      default:
+        return GATHERS.test(node.type) ? worst(this.#all([node.body])) : 'graph';
+    }
+  }
+
+  #attribute(node: PyNode): Trace {
+    const name = node.attribute?.text ?? '';
+    const object = node.object;
+    if (known.isPlainAttribute(name) && !isOwnMember(this.module, object, name)) return 'plain';
+    if (qualifiedName(this.module, node) !== undefined) return 'plain';
+    return this.depth === 0 && this.#isHandedIn(node) ? 'given' : worst(this.#all([object]));
+  }
+
+  /** `self.loader`, which holds an argument of the constructor. */
+  #isHandedIn(attribute: PyNode): boolean {
+    const values = attributeValues(this.module, attribute) ?? [];
+    const isParameter = (value: PyNode): boolean => {
+      const scope = value.type === 'identifier' ? this.module.resolve(value) : undefined;
+      const writes = scope === undefined ? [] : this.module.writes(scope, value.text);
+      return writes.length > 0 && writes.every((write) => roleOf(write) === 'parameter');
+    };
+    return values.length > 0 && values.every(isParameter);
+  }
+
+  #name(identifier: PyNode): Trace {
+    const scope = this.module.resolve(identifier);
+    const writes = scope === undefined ? [] : this.module.writes(scope, identifier.text);
+    if (scope === undefined || !this.functionNode.contains(scope.node)) {
+      if (isDefinedOrConstant(writes)) return 'plain';
+      return worst(['outside', this.#held(identifier)]);
+    }
+    const definitions = reachingDefinitions(this.module, identifier) ?? writes.map(definitionOf);
+    const found = definitions.length > 0 ? definitions : writes.map(definitionOf);
+    const origin = worst(upToWorst(found, (definition) => this.#defined(definition)));
+    return origin === 'graph' ? origin : worst([origin, this.#held(identifier)]);
+  }
+
+  /** What was put into an object. A tensor does not hold a parameter but what was computed with it. */
+  #held(identifier: PyNode): Trace {
+    const held = worst(this.#all(this.#puts(identifier)));
+    return held === 'network' && kindOf(this.module, identifier).endsWith('tensor') ? 'graph' : held;
+  }
+
+  #defined(definition: Definition): Trace {
+    switch (definition.kind) {
+      case 'value':
+      case 'with':
+        return this.of(definition.value);
+      case 'update':
+        return operation([this.of(definition.value)]);
+      case 'part':
+        return givesIndices(definition.node, definition.value) ? 'plain' : this.of(definition.value);
+      case 'loop':
+        return this.of(definition.iterable);
+      case 'parameter':
+        return this.#parameter(definition.node);
+      default:
+        return this.#bound(definition.node);
+    }
+  }
+
+  #bound(name: PyNode): Trace {
+    const role = roleOf(name);
+    if (role === 'def' && name.parent !== undefined) return this.#captured(name.parent);
+    return role === 'class' || role === 'import' ? 'plain' : 'outside';
+  }
+
+  /** A nested function runs later, but holds on to the variables that it reads. */
+  #captured(nested: PyNode): Trace {
+    const reads = [...(nested.body ?? nested).walk()].filter((node) => {
+      if (node.type !== 'identifier' || roleOf(node) !== 'read') return false;
+      const scope = this.module.resolve(node);
+      return scope !== undefined && scope.node === this.functionNode;
+    });
+    return reads.some((read) => mayCarryGraph(this.of(read))) ? 'graph' : 'plain';
+  }
+
+  #parameter(node: PyNode): Trace {
+    const owner = node.closest('function_definition', 'lambda');
+    // Hooks and callbacks are handed whatever the network computes.
+    if (owner !== this.functionNode) return 'graph';
+    if (isPlainParameter(node)) return 'plain';
+    const given = typeof this.parameters === 'string' ? this.parameters : this.parameters.get(node.text);
+    if (given !== undefined) return given;
+    return this.depth === 0 && node.text !== selfName(this.functionNode) ? 'given' : 'outside';
+  }
+
+  /** What the function puts into an object by its methods, items and attributes, wherever it does. */
+  #puts(identifier: PyNode): readonly PyNode[] {
+    const scope = this.module.resolve(identifier);
+    const key = `${identifier.text}@${scope?.node.start}:${scope?.kind}`;
+    const known = this.#putInto.get(key);
+    if (known !== undefined) return known;
+    const uses =
+      scope === undefined
+        ? [...this.functionNode.walk()].filter(
+            ({ type, text }) => type === 'identifier' && text === identifier.text,
+          )
+        : this.module.occurrences(scope, identifier.text);
+    const found = uses.filter((use) => this.functionNode.contains(use)).flatMap(valuesPutInto);
+    this.#putInto.set(key, found);
+    return found;
+  }
+
+  #call(call: PyNode): Trace {
+    const callee = call.function;
+    if (callee === undefined || this.models.has(callee.text)) return 'graph';
+    const given = this.#given(call, callee);
+    return given !== 'plain' && kindOf(this.module, call) === 'number' ? 'plain' : given;
+  }
+
+  #given(call: PyNode, callee: PyNode): Trace {
+    const path = qualifiedName(this.module, callee);
+    const given = givenTo(call);
+    if (readsVariables(this.module, call)) return 'graph';
+    if (callee.type === 'identifier' && this.module.resolve(callee) === undefined) {
+      const fact = builtin(callee.text);
+      if (fact?.graph === 'cut') return 'plain';
+      if (fact?.gives === 'arguments') return worst(this.#all(given));
+      if (fact?.dtype === 'promoted') return operation(this.#all(given));
+    }
+    const definition = calledDefinition(this.module, call);
+    if (definition?.type === 'function_definition') return this.#returned(definition, call);
+    if (definition?.type === 'class_definition') return worst(this.#all(given));
+    if (path !== undefined) {
+      // Its batches have a graph where what it was given had one.
+      if (path === DATA_LOADER) return this.#all(given).includes('graph') ? 'graph' : 'given';
+      const result = known.resultOf(path);
+      if (result === 'plain') return 'plain';
+      if (result === 'passed') return worst(this.#all(given));
+      if (result === 'computed') return operation(this.#all(given));
+    }
+    const found =
+      path === undefined ? starredFunction(this.module, callee) : functionElsewhere(this.module, callee);
+    if (found !== undefined) return this.#returnedElsewhere(found, call);
+    const receiver = receiverOf(call);
+    const name = methodName(call) ?? callee.text;
+    if (receiver !== undefined && path === undefined) return this.#method(name, receiver, given);
+    const traces = this.#all(given);
+    if (traces.includes('network')) return 'graph';
+    // A class of another file, made from plain things: a meter, a writer.
+    return /^[A-Z]/.test(name) ? operation(traces) : operation([...traces, 'unknown']);
+  }
+
+  #method(name: string, receiver: PyNode, given: readonly PyNode[]): Trace {
+    if (walksModule(name)) return 'network';
+    const mayDiffer = () => mayCarryGraph(this.of(receiver)) && isRedefined(this.module, name);
+    if (isPlainMethod(name) && !mayDiffer()) return 'plain';
+    if (name === 'sample' && row(makerOf(this.module, receiver) ?? '')?.draws === 'cut') return 'plain';
+    const traces = this.#all(given);
+    if (traces.includes('graph') && !givesModule(name)) return 'graph';
+    const from = this.of(receiver);
+    if (from === 'network') return givesModule(name) ? 'network' : 'graph';
+    if (givesHeld(name)) return worst([from, ...traces]);
+    // `accelerator.gather(x)`; `logits.gather(1, actions)` is tensor math.
+    if (COLLECTS.test(name) && !mayCarryGraph(from) && functionsNamed(this.module, name)?.length === 0)
+      return worst(traces);
+    return operation([from, ...traces]);
+  }
+
+  /** The values of a function of the file that a call runs; undefined where that is too deep to follow. */
+  insideOf(definition: PyNode, call: PyNode): GradTrace | undefined {
+    return this.depth >= MAX_CALLS ? undefined : this.#inside(definition, this.#givenTo(definition, call));
+  }
+
+  #inside(definition: PyNode, parameters: Given): GradTrace {
+    return new GradTrace(this.module, definition, this.models, parameters, this.depth + 1, this.results);
+  }
+
+  #givenTo(definition: PyNode, call: PyNode): Given {
+    const given = argumentsByParameter(this.module, definition, call);
+    if (given === undefined) return worst(this.#all(givenTo(call)));
+    const traces = new Map([...given].map(([name, value]) => [name, this.of(value)]));
+    const made = objectMadeIn(this.module, this.functionNode, definition, call);
+    const held = made && this.of(made.object);
+    if (made !== undefined && (held === 'graph' || (held === 'plain' && made.isMeter)))
+      traces.set(made.self, held);
+    return traces;
+  }
+
+  /** What a function of another file of the project hands back. */
+  #returnedElsewhere({ module, node }: Elsewhere, call: PyNode): Trace {
+    if (this.depth >= MAX_CALLS || decoratorsOf(node).length > 0) return 'graph';
+    const given = withoutPlain(this.#givenTo(node, call));
+    const inside = new GradTrace(module, node, new Set(), given, this.depth + 1);
+    return worst(upToWorst(returnedBy(node), inside.of));
+  }
+
+  /** What a function of the file hands back, given what it is given. */
+  #returned(definition: PyNode, call: PyNode): Trace {
+    if (this.depth >= MAX_CALLS) return 'graph';
+    if (this.functionNode.contains(definition) && this.#captured(definition) === 'graph') return 'graph';
+    const given = this.#givenTo(definition, call);
+    const shape = typeof given === 'string' ? given : [...given].flat().join(' ');
+    const key = `${definition.start} ${shape} ${this.depth}`;
+    const known = this.results.get(key);
+    if (known !== undefined) return known;
+    const inside = this.#inside(definition, withoutPlain(given));
+    const result = worst(upToWorst(returnedBy(definition), inside.of));
+    this.results.set(key, result);
+    return result;
+  }
+}

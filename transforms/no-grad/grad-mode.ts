@@ -1,0 +1,29 @@
+import type { PyModule } from '../../src/semantic/module.js';
+import { isTestCode } from '../../src/semantic/test-code.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { importsOtherFramework } from '../../src/torch/framework.js';
+import { isCalledByTraining } from '../../src/torch/grad/roles.js';
+import { switchesGradOff } from '../../src/values/effects/mode.js';
+import { effectsOf } from '../../src/values/index.js';
+
+/** Somebody else decides about the function's grad mode, or has. */
+export function hasGradMode(module: PyModule, functionNode: PyNode): boolean {
+  return (
+    switchesGradOff(module) ||
+    isTestCode(module, functionNode) ||
+    isTest(functionNode) ||
+    isCalledByTraining(module, functionNode) ||
+    effectsOf(module, functionNode).isGradOff
+  );
+}
+
+/** `test_…()` without parameters is a test; with some it is an evaluation of that name. */
+function isTest(functionNode: PyNode): boolean {
+  const name = functionNode.name?.text ?? '';
+  return name.startsWith('test_') && functionNode.parameters?.named.length === 0;
+}
+
+/** Whether the file may speak of torch although it does not import it. */
+export function mayMeanTorch(module: PyModule): boolean {
+  return module.text.includes('torch') && !importsOtherFramework(module);
+}
