@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { parseArgs } from 'node:util';
+import { shellWord } from '../report/prose.js';
 import { codeOf, Failure } from '../workspace/failure.js';
 import type { Since } from '../workspace/git.js';
 import type { Request } from '../workspace/project.js';
@@ -8,6 +9,16 @@ import { isVersion, TARGETS } from '../workspace/targets.js';
 import { type CommandName, commandInfo } from './commands.js';
 import { COLOR_CHOICES, type ColorChoice } from './io.js';
 import { type OptionName, optionInfo } from './options.js';
+
+/** What `check`, `diff` and `apply` all understand, and that changes what is found. */
+const AIMING: readonly OptionName[] = [
+  ...(['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'changed', 'staged', 'since'] as const),
+  ...(['whole-files', 'force-exclude', 'config', 'isolated', 'target-version', 'strict-config'] as const),
+  ...(['oom', 'snapshot'] as const),
+];
+
+/** Nobody reads more than that in the middle of a sentence. */
+const LONGEST_AIM = 100;
 
 /** The words of one command line, understood as far as their spelling goes. */
 export class Arguments {
@@ -92,6 +103,17 @@ export class Arguments {
 
   get readsStdin(): boolean {
     return this.operands.includes('-');
+  }
+
+  /** The words that choose files and transforms, for a command that goes on from here: it is to do what was said. */
+  get aim(): string {
+    const words = AIMING.filter((name) => this.values[name] !== undefined).flatMap((name) => {
+      const value = this.values[name];
+      if (typeof value === 'boolean') return value ? [`--${name}`] : [];
+      return [value].flat().map((each) => `--${name} ${shellWord(String(each))}`);
+    });
+    const aim = [...words, ...(this.readsStdin ? ['-'] : this.operands.map(shellWord))].join(' ');
+    return aim.length > LONGEST_AIM ? '…' : aim;
   }
 
   misuse(detail: string): Failure {
@@ -184,6 +206,14 @@ const OTHERS_OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--patch', 'apply --interactive'],
   ['-p', 'apply --interactive'],
   ['--cached', '--staged'],
+  ['--add-noqa', 'memfix baseline'],
+  ['--fix-dry-run', 'memfix diff'],
+  ['--fix-only', 'memfix apply'],
+  ['--rule', '--select'],
+  ['--show-files', '--verbose'],
+  ['--max-warnings', '--fail-on'],
+  ['--print-config', 'memfix config'],
+  ['--watch', 'memfix server'],
 ]);
 
 function misspelt(error: unknown, command: CommandName, names: readonly OptionName[]): Error {

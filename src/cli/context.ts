@@ -112,7 +112,7 @@ export class Context {
   /** What must be heard. */
   warn(failure: Failure): void {
     learnSecrets(this.io.env);
-    this.io.stderr.write(redacted(failureText(failure, this.errorPaint)));
+    this.io.stderr.write(redacted(failureText(failure, this.errorPaint, this.io.stderr)));
   }
 
   /** Skipped files and unused comments, for a command whose data has no room for them. */

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { inColor, noColor, type Paint } from '../report/paint.js';
+import { wrap } from '../report/prose.js';
 import { Failure } from '../workspace/failure.js';
 
 interface Terminal {
@@ -65,10 +66,22 @@ export function widthOf(stream: Terminal): number {
   return Math.max(NARROWEST, stream.columns ?? DEFAULT_WIDTH);
 }
 
-/** A failure as the user reads it: title, detail, next step. */
-export function failureText({ title, detail, next }: Failure, paint: Paint): string {
-  const body = detail.replaceAll('\n', '\n  ');
-  return `${paint.red(paint.bold(`memfix: ${title}`))}\n  ${body}\n  ${paint.bold('Next:')} ${next}\n`;
+/** A failure as the user reads it: title, detail, next step. A terminal gets no line that it would have to break. */
+export function failureText({ title, detail, next }: Failure, paint: Paint, stream: Terminal): string {
+  const width = stream.isTTY === true ? widthOf(stream) : Infinity;
+  const lines = (text: string, first: string, rest: string) => wrap(text, width, { first, rest });
+  const told = detail.split('\n').flatMap((line) => {
+    const indent = `  ${/^ */.exec(line)?.[0] ?? ''}`;
+    return line.trim() === '' || width === Infinity ? [`  ${line}`] : lines(line.trim(), indent, indent);
+  });
+  const [step = '', ...more] = width === Infinity ? [`  Next: ${next}`] : lines(next, '  Next: ', '  ');
+  return [
+    paint.red(paint.bold(`memfix: ${title}`)),
+    ...told,
+    step.replace('Next:', paint.bold('Next:')),
+    ...more,
+    '',
+  ].join('\n');
 }
 
 export async function readAll(stdin: Readable, signal: AbortSignal): Promise<Buffer> {

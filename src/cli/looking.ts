@@ -36,6 +36,8 @@ export class Look {
     private readonly context: Context,
     readonly project: Project,
     readonly cache: Cache | undefined,
+    /** Threads that do what asks about the whole project. */
+    readonly others: CrewSetting['others'],
   ) {}
 
   get discovery(): Discovery {
@@ -69,10 +71,12 @@ export interface StandardInput {
 }
 
 export async function prepare(context: Context): Promise<Look> {
-  const project = new Project(context.args.request(context.io.cwd, context.io.env), context.catalogue);
+  const others = { areThere: false };
+  const request = context.args.request(context.io.cwd, context.io.env);
+  const project = new Project(request, context.catalogue, () => others.areThere);
   const cache = await cacheOf(context, project);
   project.ground.memory = cache;
-  const look = new Look(context, project, cache);
+  const look = new Look(context, project, cache, others);
   // Paths that are not there are to be heard of first.
   if (look.lead === undefined) look.discovery;
   if (context.isVerbose) context.say(`parser: ${(await look.tools.parser.load()).backend}`);
@@ -115,7 +119,7 @@ export async function lookThrough(
   const { tools } = look;
   const examiner = new Examiner(tools, decide, cache !== undefined);
   const { plugins, isWhole } = context.catalogue;
-  const threads = threadsFor(context.io, project.request, {
+  const threads = threadsFor(context.io, project.request, look.others, {
     takesFixes: decide !== undefined,
     remembers: cache !== undefined,
     ...(plugins && { plugins: plugins.map(({ name, file }) => ({ name, file })), isWhole: isWhole === true }),
@@ -173,12 +177,13 @@ function nameForeign(context: Context, { foreign }: Visit): void {
 export function threadsFor(
   { self, env }: Pick<Io, 'self' | 'env'>,
   request: Request,
+  others: CrewSetting['others'],
   what: Omit<Errand, 'request' | 'parser'>,
 ): CrewSetting | undefined {
   if (self?.entry === undefined) return undefined;
   const parser = env['MEMFIX_PARSER'];
   const limit = limitIn(env['MEMFIX_FILE_LIMIT']);
-  return { entry: self.entry, errand: { request, ...what, parser }, limit };
+  return { entry: self.entry, errand: { request, ...what, parser }, limit, others };
 }
 
 function limitIn(seconds: string | undefined): number {

@@ -2,10 +2,8 @@ import { resolve } from 'node:path';
 import type { Diagnosis, Evidence } from '../oom/diagnosis.js';
 import type { CheckedFiles } from '../oom/places.js';
 import type { Report } from '../report/report.js';
-import { shellWord } from '../report/worth.js';
 import { Failure } from '../workspace/failure.js';
 import type { Project } from '../workspace/project.js';
-import type { Arguments } from './arguments.js';
 import type { Context } from './context.js';
 
 /** What the log and the snapshot of `--oom` and `--snapshot` tell; undefined where neither is given. */
@@ -48,15 +46,10 @@ export async function withDiagnosis(
   report: Report,
   evidence: Evidence | undefined,
   files: CheckedFiles,
-  { project, args }: { readonly project: Project; readonly args: Arguments },
+  project: Project,
 ): Promise<Report> {
   if (evidence === undefined) return report;
   const { diagnose } = await import('../oom/diagnosis.js');
   const oom: Diagnosis = diagnose(evidence, files, report.scans, (id) => project.vocabulary.meta(id));
-  const words = (['oom', 'snapshot'] as const).flatMap((name) => {
-    const value = args.text(name);
-    return value === undefined ? [] : [`--${name} ${shellWord(value)}`];
-  });
-  const paths = args.readsStdin ? [] : args.operands.map(shellWord);
-  return { ...report, oom, evidence: [...words, ...paths].join(' ') };
+  return { ...report, oom };
 }

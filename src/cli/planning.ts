@@ -25,6 +25,7 @@ function meansOf(io: Pick<Io, 'self' | 'env'>, catalogue: Catalogue, signal: Abo
     catalogue,
     parsers: new ParserStock(io.env['MEMFIX_PARSER']),
     signal,
-    threads: (request) => threadsFor(io, request, { takesFixes: true, remembers: false }),
+    threads: (request) =>
+      threadsFor(io, request, { areThere: false }, { takesFixes: true, remembers: false }),
   };
 }

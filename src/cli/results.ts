@@ -36,7 +36,7 @@ export function sayAssumed(context: Context, report: Report): void {
 export function withLeaks({ catalogue, args }: Context, report: Report): Report {
   const leaks = catalogue.entries.filter(({ symptom }) => symptom === 'leak').map(({ id }) => id);
   const onlyChanged = args.given.some((name) => name === 'changed' || name === 'staged' || name === 'since');
-  return { ...report, leaks: new Set(leaks), onlyChanged };
+  return { ...report, leaks: new Set(leaks), onlyChanged, aim: args.aim };
 }
 
 async function sayWorth(context: Context, report: Report): Promise<void> {

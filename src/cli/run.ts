@@ -33,7 +33,7 @@ export async function run(
     if (io.signal.aborted) return stopped(io, error instanceof Interrupted ? error.message : 'Interrupted.');
     const failure = error instanceof Failure ? error : internal(error, words);
     learnSecrets(io.env);
-    io.stderr.write(redacted(failureText(failure, paintBeforeParsing(words, io))));
+    io.stderr.write(redacted(failureText(failure, paintBeforeParsing(words, io), io.stderr)));
     return EXIT.error;
   }
 }
@@ -142,6 +142,8 @@ async function helpAbout(name: string | undefined, io: Io): Promise<string> {
   return helpFor(command);
 }
 
+const NEXT = 'Run `memfix --help` to see what there is; `memfix check` is where to begin.';
+
 /** What other tools call these. */
 const OTHERS_WORDS: ReadonlyMap<string, string> = new Map([
   ['lint', 'check'],
@@ -149,7 +151,11 @@ const OTHERS_WORDS: ReadonlyMap<string, string> = new Map([
   ['rules', 'list'],
   ['patch', 'diff'],
   ['revert', 'undo'],
-  ['config', 'check --show-settings'],
+  ['init', 'config'],
+  ['oom', 'check --oom'],
+  ['clean', 'check --no-cache'],
+  ['format', 'apply'],
+  ['add', 'apply -i'],
 ]);
 
 function unknownCommand(word: string, io: Io): Failure {
@@ -157,8 +163,8 @@ function unknownCommand(word: string, io: Io): Failure {
   if (word.startsWith('-')) {
     return new Failure(
       'Unknown option',
-      `\`${word}\` stands where a command should`,
-      `Start with one of ${known.join(', ')}; \`memfix --help\` says what they do.`,
+      `\`${word}\` stands where a command should.${optionOfCheck(word)}`,
+      NEXT,
     );
   }
   const isPath = existsSync(resolve(io.cwd, word));
@@ -166,8 +172,13 @@ function unknownCommand(word: string, io: Io): Failure {
   return new Failure(
     'Unknown command',
     `\`${word}\` is no command.${own === undefined ? didYouMean(word, known) : ` Did you mean \`memfix ${own}\`?`}`,
-    `Start with one of ${known.join(', ')}; \`memfix --help\` says what they do.`,
+    NEXT,
   );
+}
+
+function optionOfCheck(word: string): string {
+  const isOne = COMMANDS.check.options.some((name) => word === `--${name}` || word.startsWith(`--${name}=`));
+  return isOne ? ` Did you mean \`memfix check ${word}\`?` : '';
 }
 
 function internal(error: unknown, words: readonly string[]): Failure {

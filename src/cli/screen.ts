@@ -82,7 +82,7 @@ export function cardText(card: Card, look: Look, from?: number): Drawn {
 }
 
 /** The keys that are asked for most, spelt out. */
-export function promptText(card: Card, { paint }: Look): string {
+export function promptText(card: Card, { paint, width }: Look): string {
   const { position, total, finding, kin, row, alternatives } = card;
   const keys = [
     finding.safety === 'advice' ? '[y]es, take this advice' : '[y]es',
@@ -95,7 +95,9 @@ export function promptText(card: Card, { paint }: Look): string {
     '[q]uit',
     '?=more',
   ];
-  return `${paint.bold(`(${position}/${total}) ${keys.join(' ')}`)} `;
+  // The last one leaves room for the key that is typed.
+  const lines = joined([`(${position}/${total}) ${keys[0]}`, ...keys.slice(1)], ' ', width - 2);
+  return `${lines.map(paint.bold).join('\n')} `;
 }
 
 export function noteText(note: string, { paint, width }: Look): string {
@@ -249,7 +251,8 @@ function inView(change: readonly ChangeRow[], room: number, from: number, paint:
   const below = change.slice(from + within);
   const told = (rows: readonly ChangeRow[], keys: string) => {
     const changed = rows.filter(({ isChange }) => isChange).length;
-    return paint.dim(`  ⋮ ${plural(rows.length, 'more row')}, ${changed} of them changed: ${keys}`);
+    const some = changed === 0 ? '' : `, ${changed} of them changed`;
+    return paint.dim(`  ⋮ ${plural(rows.length, 'more row')}${some}: ${keys}`);
   };
   return [
     ...(above.length > 0 ? [told(above, '↑')] : []),

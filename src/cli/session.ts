@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import type { Decision, Outcome, Preview, Scan, SourceFile } from '../engine/outcome.js';
-import { plural } from '../report/prose.js';
+import { command, plural } from '../report/prose.js';
 import { forTerminal } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { State } from '../workspace/state.js';
@@ -44,6 +44,10 @@ export interface ReviewInput {
   /** Take up the answers that an earlier session left. */
   readonly resume: boolean;
   readonly terminal: Terminal;
+  /** The words of a command line that comes back to these findings. */
+  readonly aim?: string;
+  /** Shows a text that is longer than the window, if that can be done. */
+  page?(text: string): Promise<boolean>;
 }
 
 export interface ReviewResult {
@@ -125,7 +129,7 @@ class Session {
     const look = lookOf(this.input.terminal);
     const page = await this.#page();
     if (mode === 'help') this.#print(helpText(look));
-    if (mode === 'explain') this.#print(explanation(page, look));
+    if (mode === 'explain') await this.#show(explanation(page, look));
     if (mode === 'print') this.#print(cardText(page, { ...look, height: Infinity }).text);
     this.#review = resume(this.#review);
   }
@@ -330,7 +334,12 @@ class Session {
     const left = interrupted ? `Stopped; ${where}. ` : '';
     return this.#memory.problem !== undefined
       ? left
-      : `${left}memfix apply --interactive --resume goes on from here.`;
+      : `${left}${command('apply -i --resume', this.input.aim)} goes on from here.`;
+  }
+
+  async #show(text: string): Promise<void> {
+    const isShown = await this.#ask.lend(async () => (await this.input.page?.(text)) === true);
+    if (!isShown) this.#print(text);
   }
 
   #print(text: string): void {

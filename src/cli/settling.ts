@@ -62,7 +62,7 @@ export async function related(
     { scans: seen.scans, skipped: seen.skipped, checked: seen.files },
     evidence,
     checkedFiles(context, look),
-    { project: look.project, args: context.args },
+    look.project,
   );
   const ranked = [...(oom?.related ?? [])];
   const { headline } = await import('../report/oom.js');

@@ -51,6 +51,7 @@ export const PACKAGE_ROWS: readonly Group[] = [
       typeguard ujson unicodedata unidecode unittest uvicorn vizdoom warmup_scheduler weakref webbrowser webrtcvad
       websocket werkzeug wget wrapt xarray xlrd xlsxwriter xlwt xml xmltodict yacs zhconv zlib`,
   ),
+  group('', { foreign: true }, 'jax'),
   // Its metrics are modules that load their state in their own way.
   group('', { harmless: true, ownLoading: true }, 'torchmetrics'),
   // What they shard, quantize or average takes its state in its own way.

@@ -64,6 +64,8 @@ export interface Facts {
   readonly runs?: true;
   /** Neither trains what it is handed nor differentiates it. */
   readonly harmless?: true;
+  /** Computes with tensors of its own, and differentiates nothing else. */
+  readonly foreign?: true;
   /** Has modules that load a saved state in another way than torch's. */
   readonly ownLoading?: true;
   /** Has nothing that could load a saved state: no modules, no optimizers. */

@@ -1,6 +1,6 @@
 import { placeText } from '../text/place.js';
 import { printable } from './cells.js';
-import { plural } from './prose.js';
+import { command, plural } from './prose.js';
 import type { Report, Taken, View } from './report.js';
 import { fixedSentence } from './summary.js';
 import { table } from './table.js';
@@ -40,9 +40,10 @@ export function summarizeApplied(report: Report, isVerbose: boolean): readonly s
     ...(skipped > 0 ? [`${plural(skipped, 'file')} skipped`] : []),
   ];
   if (rest.length === 0) return [...did, 'Nothing else was found.'];
-  const asks = fixable.unsafe + fixable.advice > 0 ? ', `memfix apply -i` asks about each' : '';
+  const asks =
+    fixable.unsafe + fixable.advice > 0 ? `, ${command('apply -i', report.aim)} asks about each` : '';
   const next = isVerbose
     ? ''
-    : `: \`memfix check${findings > 0 ? '' : ' -v'}\` shows ${findings + refused + skipped === 1 ? 'it' : 'them'}${asks}`;
+    : `: ${command(findings > 0 ? 'check' : 'check -v', report.aim)} shows ${findings + refused + skipped === 1 ? 'it' : 'them'}${asks}`;
   return [...did, `${rest.join('; ')}${next}.`];
 }

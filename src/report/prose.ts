@@ -35,3 +35,14 @@ function wordsOf(text: string, width: number): string[] {
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
+
+/** As a shell takes it for one word, and no option. */
+export function shellWord(path: string): string {
+  const word = path.startsWith('-') ? `./${path}` : path;
+  return /^[\w./+@%:,=-]+$/.test(word) ? word : `'${printable(word).replaceAll("'", "'\\''")}'`;
+}
+
+/** A command of memfix as a sentence names it. */
+export function command(words: string, aim = ''): string {
+  return `\`memfix ${words}${aim === '' ? '' : ` ${aim}`}\``;
+}

@@ -27,8 +27,8 @@ export interface Report {
   readonly baseline?: { readonly known: number; readonly gone: number };
   /** Of a run that ran out of memory: then findings come in its order. */
   readonly oom?: Diagnosis;
-  /** The options that name its evidence, for a command that goes on from here. */
-  readonly evidence?: string;
+  /** The words that chose files and transforms, for a command that goes on from here. */
+  readonly aim?: string;
   /** What `memfix prove` measured on the user's own run. */
   readonly proven?: Proven;
   /** Runs that cannot fit the card that the config names. */

@@ -1,5 +1,5 @@
 import { countByEffect, effectPhrase } from './effects.js';
-import { plural } from './prose.js';
+import { command, plural } from './prose.js';
 import { type Report, SAFETIES, type Taken } from './report.js';
 import { type Tally, tally } from './tally.js';
 
@@ -12,7 +12,7 @@ export function summarize(report: Report): string {
     ...(counts.skipped > 0 ? [`${plural(counts.skipped, 'file')} skipped`] : []),
     ...(counts.notes > 0 ? [plural(counts.notes, 'note')] : []),
   ];
-  const next = report.oom === undefined ? nextStep(counts) : reviewOf(report);
+  const next = report.oom === undefined ? nextStep(counts, report) : reviewOf(report);
   const did = report.fixed === undefined ? '' : fixedSentence(report.fixed, report.taken ?? []);
   return [did, `${facts.join('; ')}.`, debts(report), next].filter((sentence) => sentence !== '').join(' ');
 }
@@ -67,18 +67,19 @@ function leftAlone({ findings, refused, refusedLeaks }: Tally): string {
   return `${sites} ${were} left alone${refusedLeaks === 0 ? '' : `, ${leaks}`}: \`memfix check -v\` says why`;
 }
 
-function reviewOf({ oom, evidence = '' }: Report): string {
+function reviewOf({ oom, aim }: Report): string {
   const offered = [...(oom?.related ?? [])].filter(({ finding }) => finding.fix !== undefined);
   if (offered.length === 0) return '';
   const what = offered.length === 1 ? 'the fix' : `the ${offered.length} fixes`;
-  return `Run \`memfix apply -i ${evidence}\` to review ${what} that may explain it.`;
+  return `Run ${command('apply -i', aim)} to review ${what} that may explain it.`;
 }
 
-function nextStep({ fixable: { safe, unsafe, advice }, mayMeet }: Tally): string {
+/** How many unsafe ones would be fixed is not known before it is done: one may bring another, or leave it nothing to do. */
+function nextStep({ fixable: { safe, unsafe, advice } }: Tally, { aim }: Report): string {
   if (safe > 0) {
-    const more = unsafe > 0 ? `; \`--unsafe-fixes\` would fix ${mayMeet ? 'up to ' : ''}${unsafe} more` : '';
-    return `Run \`memfix apply\` to fix ${safe}${more}.`;
+    const more = unsafe > 0 ? `; with \`-i\` it asks about ${unsafe} more` : '';
+    return `Run ${command('apply', aim)} to fix ${safe}${more}.`;
   }
-  if (unsafe > 0) return `Run \`memfix apply --interactive\` to review ${unsafe}.`;
-  return advice > 0 ? `Run \`memfix apply --interactive\` to review ${advice}.` : '';
+  const open = unsafe > 0 ? unsafe : advice;
+  return open > 0 ? `Run ${command('apply -i', aim)} to be asked about ${open === 1 ? 'it' : open}.` : '';
 }

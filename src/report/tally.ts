@@ -13,8 +13,6 @@ export interface Tally {
   readonly byEffect: Readonly<Record<Effect, number>>;
   /** Findings that come with a change. */
   readonly fixable: BySafety;
-  /** Some of them are in one file, where one may leave nothing for another to do. */
-  readonly mayMeet: boolean;
   /** Sites that were left alone, and the leaks among them. */
   readonly refused: number;
   readonly refusedLeaks: number;
@@ -34,7 +32,6 @@ export function tally(report: Report): Tally {
     bySafety: countBySafety(findings),
     byEffect: countByEffect(findings),
     fixable: countBySafety(report.scans.flatMap(({ findings }) => takenTogether(findings))),
-    mayMeet: report.scans.some(({ findings }) => mayMeet(takenTogether(findings))),
     refused: all.length - findings.length,
     refusedLeaks: all.filter((finding) => isRefused(finding) && report.leaks?.has(finding.transform)).length,
     suppressed,
@@ -42,13 +39,6 @@ export function tally(report: Report): Tally {
     notes: report.scans.reduce((sum, scan) => sum + scan.notes.length, 0),
     skipped: report.skipped.length,
   };
-}
-
-/** Fixes of one file by several transforms, some of them unsafe. */
-function mayMeet(taken: readonly Finding[]): boolean {
-  return (
-    taken.some(({ safety }) => safety === 'unsafe') && new Set(taken.map((each) => each.transform)).size > 1
-  );
 }
 
 /** The fixes of a file that can all be taken: of alternatives only one, a safe one before others. */

@@ -2,6 +2,7 @@ import type { Finding } from '../engine/outcome.js';
 import { placeText } from '../text/place.js';
 import { byEffect } from '../toolkit/effect.js';
 import { printable } from './cells.js';
+import { shellWord } from './prose.js';
 import { isRefused, type Report, SAFETIES, SAFETY_TONE, type Shown, type View } from './report.js';
 import { table } from './table.js';
 
@@ -61,10 +62,4 @@ function commandFor(path: string, { transform, safety, fix, alternativeTo }: Fin
   if (fix === undefined) return `memfix explain ${transform}`;
   const isTaken = safety === 'safe' && alternativeTo === undefined;
   return `memfix apply ${isTaken ? '' : '-i '}--select ${transform} ${shellWord(path)}`;
-}
-
-/** As a shell takes it for one word, and no option. */
-export function shellWord(path: string): string {
-  const word = path.startsWith('-') ? `./${path}` : path;
-  return /^[\w./+@%:,=-]+$/.test(word) ? word : `'${printable(word).replaceAll("'", "'\\''")}'`;
 }

@@ -31,3 +31,9 @@ export function pauseSection(): void {
   watch?.end();
   watch?.begin();
 }
+
+/** Outside of sections, in work that may last: the same. */
+export function pause(): void {
+  watch?.begin();
+  watch?.end();
+}

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { now } from './clock.js';
+import { Desk, type DeskState } from './desk.js';
 import { crashOf, type Examined, type Job, type Sight, tooLong } from './examine.js';
 import { Gate } from './gate.js';
 import type { PluginFile } from './plugins/load.js';
@@ -30,14 +31,12 @@ export interface Orders extends Errand {
   readonly at: Int32Array;
   readonly owners: Uint16Array;
   readonly name: number;
-  /** How many files are left to the main thread, and not yet taken there. */
-  readonly waiting: Int32Array;
+  readonly desk: DeskState;
+  /** This thread does what is left at the desk. */
+  readonly isAtDesk: boolean;
   /** The state of the gate between this thread and the main one. */
   readonly gate: Int32Array<SharedArrayBuffer>;
 }
-
-/** Files that wait for the main thread at most; what is more, threads do themselves. */
-export const MOST_LEFT = 96;
 
 export type Report = readonly (readonly [number, Examined])[];
 
@@ -46,6 +45,7 @@ interface Member {
   readonly worker: Worker;
   readonly at: Int32Array;
   readonly gate: Gate;
+  readonly isAtDesk: boolean;
   /** Where it was when last looked at, and since when. */
   last: number;
   since: number;
@@ -57,6 +57,8 @@ export interface CrewSetting {
   readonly errand: Errand;
   /** Milliseconds that one file may take. */
   readonly limit: number;
+  /** Says to the main thread's project whether another thread does what asks about the whole of it. */
+  readonly others: { areThere: boolean };
   /** Milliseconds of work that a thread is worth, where that is more than for a run that has the machine to itself. */
   readonly worth?: number;
 }
@@ -67,9 +69,7 @@ export class Crew {
   readonly #owners: Uint16Array;
   readonly #members = new Map<number, Member>();
   readonly #orphans: number[] = [];
-  /** Left to the main thread by others. */
-  readonly #forMain: number[] = [];
-  readonly #waiting = new Int32Array(new SharedArrayBuffer(4));
+  readonly #desk: Desk;
   readonly #isAnswered: boolean[];
   #left: number;
   #started = 0;
@@ -84,6 +84,7 @@ export class Crew {
     private readonly tell: (index: number, examined: Examined) => void,
   ) {
     this.#owners = new Uint16Array(new SharedArrayBuffer(jobs.length * 2));
+    this.#desk = Desk.for(jobs.length);
     this.#isAnswered = jobs.map(() => false);
     this.#left = jobs.length;
   }
@@ -92,59 +93,64 @@ export class Crew {
     return this.#left;
   }
 
-  /** Jobs that no thread has taken. */
+  /** Threads can be had. */
+  get canHelp(): boolean {
+    return this.setting !== undefined && this.#fault === undefined;
+  }
+
+  /** Jobs that nobody has taken and that wait for no thread. */
   get untaken(): number {
     const untouched = Math.max(0, this.jobs.length - Atomics.load(this.#next, 0));
-    return untouched + this.#orphans.length + this.#forMain.length;
+    return untouched + this.#orphans.length + (this.hasDesk ? 0 : this.#desk.waiting);
+  }
+
+  /** Some thread does what is left to it, and reads the whole project where that is asked for. */
+  get hasDesk(): boolean {
+    return [...this.#members.values()].some(({ isAtDesk }) => isAtDesk);
   }
 
   take(): number | undefined {
-    const waiting = this.#forMain.shift();
-    if (waiting !== undefined) {
-      Atomics.sub(this.#waiting, 0, 1);
-      return waiting;
-    }
     const index = Atomics.add(this.#next, 0, 1);
-    return index < this.jobs.length ? index : this.#orphans.pop();
+    if (index < this.jobs.length) return index;
+    return this.#orphans.pop() ?? (this.hasDesk ? undefined : this.#desk.take());
   }
 
   answer(index: number, examined: Examined): void {
     if (this.#isAnswered[index] !== false) return;
     this.#isAnswered[index] = true;
     this.#left--;
+    this.#desk.open = this.#left;
     this.tell(index, examined);
   }
 
-  /** To the main thread, or from it, where it is about to `abandon` its share. */
+  /** From the main thread to the one at the desk: it takes too long here. */
   leave(index: number): void {
     this.#owners[index] = 0;
-    this.#forMain.push(index);
+    this.#desk.leave(index);
+    this.#manDesk();
   }
 
-  /** To a thread of its own: it takes too long for the main one. */
-  handOn(index: number): void {
-    if (this.setting !== undefined) this.#start(this.setting, [index]);
-  }
-
-  /** The main thread takes no more files: threads do those that wait for it, and leave none. */
+  /** The main thread takes no more files. */
   abandon(): void {
-    Atomics.store(this.#waiting, 0, MOST_LEFT);
+    if (this.setting === undefined) return;
+    for (const index of this.#orphans.splice(0)) this.#desk.leave(index);
+    if (this.untaken > 0) this.#manDesk();
+  }
+
+  #manDesk(): void {
     // Threads that end at no file in particular would do so for ever.
-    if (this.setting === undefined || this.#fault !== undefined) return;
-    const isWanted = this.#forMain.length + this.#orphans.length > 0;
-    if (isWanted || (this.#members.size === 0 && this.untaken > 0))
-      this.#start(this.setting, [...this.#forMain.splice(0), ...this.#orphans.splice(0)]);
+    if (this.setting !== undefined && this.canHelp && !this.hasDesk) this.#start(this.setting, [], true);
   }
 
   /** So many threads at least, where threads can be had. */
   grow(size: number): void {
-    while (this.setting !== undefined && this.#fault === undefined && this.#members.size < size) {
-      this.#start(this.setting, []);
+    while (this.setting !== undefined && this.canHelp && this.#members.size < size) {
+      this.#start(this.setting, [], !this.hasDesk);
     }
     if (this.#members.size > 0) stopGrowing();
   }
 
-  #start(setting: CrewSetting, first: readonly number[]): void {
+  #start(setting: CrewSetting, first: readonly number[], isAtDesk: boolean): void {
     const name = ++this.#started;
     const at = new Int32Array(new SharedArrayBuffer(4));
     const gate = new Gate();
@@ -159,18 +165,16 @@ export class Crew {
       at,
       owners: this.#owners,
       name,
-      waiting: this.#waiting,
+      desk: this.#desk.state,
+      isAtDesk,
       gate: gate.state,
     };
     keepHeapSmall();
     const worker = new Worker(setting.entry, { workerData: orders });
-    const member: Member = { name, worker, at, gate, last: 0, since: now() };
+    const member: Member = { name, worker, at, gate, isAtDesk, last: 0, since: now() };
     this.#members.set(name, member);
     worker.on('message', (report: Report) => {
-      for (const [index, examined] of report) {
-        if (examined.sight.kind === 'left') this.leave(index);
-        else this.answer(index, examined);
-      }
+      for (const [index, examined] of report) this.answer(index, examined);
       this.#wake();
     });
     worker.on('error', (error) => this.#lose(member, (path) => crashOf(path, error), error));
@@ -224,7 +228,8 @@ export class Crew {
     const taken = this.jobs.flatMap((_, index) => {
       return this.#owners[index] === member.name && this.#isAnswered[index] === false ? [index] : [];
     });
-    if (this.setting !== undefined && isGuilty && this.#left > 0) this.#start(this.setting, taken);
+    if (this.setting !== undefined && isGuilty && this.#left > 0)
+      this.#start(this.setting, taken, member.isAtDesk);
     else this.#orphans.push(...taken);
     this.#wake();
   }

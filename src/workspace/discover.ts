@@ -177,7 +177,9 @@ class Walk {
         throw new Failure(
           'Path not found',
           `\`${argument}\` does not exist`,
-          `Check the spelling; paths are taken relative to ${this.rules.cwd}.`,
+          /[*?[]/.test(argument)
+            ? 'Name the folder, which is searched through; a pattern without quotes is for the shell.'
+            : `Check the spelling; paths are taken relative to ${this.rules.cwd}.`,
         );
       }
       this.#skip(path, reasonOf(error));

@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path/posix';
+import { pause } from '../syntax/section.js';
 import { hashOf, Signature } from '../text/words.js';
 import type { Candidate } from './discover.js';
 import { type Imported, importsIn } from './import-lines.js';
@@ -29,6 +30,8 @@ export class Islands {
   readonly #near = new Map<string, readonly string[]>();
   /** What lines import: most files have the same ones. */
   readonly #lines = new Map<string, readonly Imported[]>();
+  readonly #read = new Map<Candidate, Signature>();
+  readonly #unread: Iterator<readonly [string, Candidate]>;
   #words: ReadonlyMap<Candidate, Signature> | undefined;
   #sizes: ReadonlyMap<string, number> | undefined;
   #least: ReadonlyMap<string, number> | undefined;
@@ -40,6 +43,7 @@ export class Islands {
     private readonly names: (folder: string) => ReadonlySet<string>,
   ) {
     this.#files = new Map(residents.map(({ path, candidate }) => [path, candidate]));
+    this.#unread = this.#files.entries();
     for (const { path } of residents) {
       put(this.#modules, basename(path, '.py'), dirname(path));
       for (let at = dirname(path); !this.#folders.has(at); at = dirname(at)) {
@@ -116,19 +120,23 @@ export class Islands {
     for (const folder of this.notebooks) this.#joinBelow(folder);
   }
 
+  /** Where it is stopped, it goes on from there the next time. */
   #joinAll(): ReadonlyMap<Candidate, Signature> {
     this.#joinFolders();
-    const words = new Map<Candidate, Signature>();
     const reader = new Reader();
-    for (const [path, candidate] of this.#files) {
+    const left = this.#unread;
+    for (let next = left.next(); !next.done; next = left.next()) {
+      const [path, candidate] = next.value;
       const opened = reader.open(candidate);
       // What cannot be read cannot be run.
-      if (opened.kind !== 'opened') continue;
-      const signature = new Signature(opened.bytes);
-      words.set(candidate, signature);
-      this.#joinImports(dirname(path), opened.bytes, signature);
+      if (opened.kind === 'opened') {
+        const signature = new Signature(opened.bytes);
+        this.#read.set(candidate, signature);
+        this.#joinImports(dirname(path), opened.bytes, signature);
+      }
+      pause();
     }
-    return words;
+    return this.#read;
   }
 
   #isPackage(folder: string): boolean {

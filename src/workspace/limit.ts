@@ -7,7 +7,7 @@ const SLOT = Symbol.for('memfix.work');
 const slot = globalThis as typeof globalThis & { [SLOT]?: () => void };
 const script = new Script('globalThis[Symbol.for("memfix.work")]()');
 
-/** Milliseconds that the main thread spends on a file at most: in that time it hears no signal. */
+/** Milliseconds that the main thread spends on a file where nothing else is said: in that time it hears no signal. */
 const PATIENCE = 2000;
 /** Milliseconds that a stay in the parser takes at most, and much more. */
 const LONGEST_SECTION = 5000;
@@ -15,28 +15,42 @@ const LONGEST_SECTION = 5000;
 /** The main thread has spent enough time on a file. Only `attempt` catches it. */
 export class Overdue extends Error {}
 
+/** How often a machine that others keep busy may make a wait longer. */
+const BUSY = 3;
+
+/** It has passed when so much time was worked, or some times that much went by. */
 class Deadline implements SectionWatch {
-  constructor(private readonly at: number) {}
+  readonly #began = now();
+  readonly #worked = process.cpuUsage();
+
+  constructor(private readonly patience: number) {}
 
   begin(): void {
-    if (now() > this.at) throw new Overdue();
+    const passed = now() - this.#began;
+    if (passed > this.patience && (passed > BUSY * this.patience || this.#work > this.patience))
+      throw new Overdue();
+  }
+
+  get #work(): number {
+    const { user, system } = process.cpuUsage(this.#worked);
+    return (user + system) / 1000;
   }
 
   end(): void {}
 }
 
 /**
- * Runs work of the main thread that does not wait. It is `overdue` where it still parses after a while: another thread
- * should do it. It is `cut off` where it does not come back within so many milliseconds. JavaScript and wasm can be cut off
+ * Runs work of the main thread that does not wait. It is `overdue` where it is not done after `patience` milliseconds, as far as
+ * it can be stopped there: another thread should do it. It is `cut off` where it does not come back within so many milliseconds. JavaScript and wasm can be cut off
  * anywhere, so what the work was at is to be thrown away; the native parser would abort the process, but work that has
  * taken that long has been kept out of it for seconds, also on a machine that is busy.
  */
-export function attempt(limit: number, work: () => void): 'done' | 'overdue' | 'cut off' {
-  const patience = Math.min(PATIENCE, limit / 2);
+export function attempt(limit: number, work: () => void, longest = PATIENCE): 'done' | 'overdue' | 'cut off' {
+  const patience = Math.min(longest, limit / 2);
   slot[SLOT] = work;
-  watchSections(new Deadline(now() + patience));
+  watchSections(new Deadline(patience));
   try {
-    script.runInThisContext({ timeout: Math.ceil(Math.max(limit, patience + LONGEST_SECTION)) });
+    script.runInThisContext({ timeout: Math.ceil(Math.max(limit, BUSY * patience + LONGEST_SECTION)) });
     return 'done';
   } catch (error) {
     if (error instanceof Overdue) return 'overdue';

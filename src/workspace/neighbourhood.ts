@@ -4,6 +4,7 @@ import { basename, dirname, resolve } from 'node:path';
 import type { FilesWith, FoundFile, ProjectDoor, ProjectFile } from '../engine/neighbours.js';
 import { fileImported, fileNamed } from '../semantic/module-paths.js';
 import { type Mention, mentionIn, questionFor, type Relied } from '../semantic/surroundings.js';
+import { pause } from '../syntax/section.js';
 import { decode } from '../text/decode.js';
 import { wholeWord } from '../text/words.js';
 import { Dependencies, type Found, type Premises } from './dependencies.js';
@@ -91,9 +92,9 @@ export class Neighbourhood implements ProjectDoor {
   #answerFor(path: string, mention: Mention, mentions: Mentions): Answer {
     if (mentions.isTooLargeAround(path)) return MANY;
     if (!this.#hasSearched && this.isLeft()) throw new LeftToOthers();
-    this.#hasSearched = true;
     const root = this.#rootFor(path);
     const part = mentions.partAround(path);
+    this.#hasSearched = true;
     const name = [root, part ?? '', questionFor(mention)].join('\0');
     const known = this.#answers.get(name);
     if (known !== undefined) return known;
@@ -114,6 +115,7 @@ export class Neighbourhood implements ProjectDoor {
     const others = beside.map(wholeWord);
     const files: FoundFile[] = [];
     for (const { target } of seeming) {
+      pause();
       const file = this.#source(target, root);
       if (file === undefined || !whole.test(file.text)) continue;
       const { path, key, text } = file;

@@ -17,6 +17,8 @@ export interface WorkHooks {
 
 /** Longest stretch of work without a look at the keyboard, in milliseconds. */
 const PATIENCE = 40;
+/** Milliseconds that the main thread spends on one file, where another thread can do it. */
+const SLICE = 150;
 /** Work for less than this is done before another thread has got going. */
 const WORTH_A_THREAD = 150;
 /** Bytes of files that are worth one as soon as any of them is worth parsing, before that shows how long it takes. */
@@ -38,7 +40,7 @@ export async function workThrough(
     tell(index, examined);
   });
   prepareFor(whole);
-  const here = new Hand(crew, jobs, examiner, threads?.limit);
+  const here = new Hand(crew, jobs, examiner, threads);
   const began = now();
   const dismiss = () => crew.dismiss();
   hooks.signal.addEventListener('abort', dismiss);
@@ -47,6 +49,7 @@ export async function workThrough(
     await turn();
     hooks.signal.throwIfAborted();
     while (crew.left > 0) {
+      if (threads !== undefined) threads.others.areThere = crew.hasDesk;
       const didSome = await here.work();
       await turn();
       hooks.signal.throwIfAborted();
@@ -55,7 +58,8 @@ export async function workThrough(
         const pace = (whole - undone) / (now() - began);
         const worth = pace > 0 ? Math.floor(undone / pace / (threads?.worth ?? WORTH_A_THREAD)) : 0;
         const isLong = undone >= MANY && examiner.parses && threads?.worth === undefined;
-        const helpers = Math.min(otherCores(), crew.untaken, Math.max(worth, isLong ? 1 : 0));
+        const cores = here.isLost ? availableParallelism() : availableParallelism() - 1;
+        const helpers = Math.min(cores, crew.untaken, Math.max(worth, isLong ? 1 : 0));
         crew.grow(here.isLost ? Math.max(1, helpers) : helpers);
       } else if (here.isLost || crew.untaken === 0) {
         if (here.isLost) crew.abandon();
@@ -65,32 +69,32 @@ export async function workThrough(
     if (here.isLost) await examiner.recover();
   } finally {
     hooks.signal.removeEventListener('abort', dismiss);
+    if (threads !== undefined) threads.others.areThere = false;
     dismiss();
   }
-}
-
-function otherCores(): number {
-  return availableParallelism() - 1;
 }
 
 function turn(): Promise<void> {
   return new Promise((resume) => setImmediate(resume));
 }
 
-/** Files that take too long for the main thread, and are handed on, before it does no more. */
+/** Slices that the main thread tries a file in before it starts another thread for it: much of what was done is kept. */
+const TRIES = 4;
+/** Files that take too long for the main thread, and are left to another, before it does no more. */
 const PATIENT_WITH = 2;
 
-/** The main thread's share. After a file that had to be cut off, others do the rest, and it only listens. */
+/** The main thread's share, in slices: it has to hear signals. After files that took too long, others do the rest, and it only listens. */
 class Hand {
   isLost = false;
-  #handedOn = 0;
+  #late = 0;
   #held: number | undefined;
+  #tries = 0;
 
   constructor(
     private readonly crew: Crew,
     private readonly jobs: readonly Job[],
     private readonly examiner: Examiner,
-    private readonly limit: number | undefined,
+    private readonly threads: CrewSetting | undefined,
   ) {}
 
   /** For a moment; false when there is nothing to do here. */
@@ -111,21 +115,33 @@ class Hand {
         if (glance.kind !== 'examined') return;
       } while (now() < end);
     };
-    const end = this.limit === undefined ? stretch() : attempt(this.limit, stretch);
-    const isHandedOn = end === 'overdue' && this.#handedOn++ < PATIENT_WITH;
-    this.isLost = end === 'cut off' || (end === 'overdue' && !isHandedOn);
+    const end = this.threads === undefined ? stretch() : attempt(this.threads.limit, stretch, this.#patience);
+    const isTriedAgain = end === 'overdue' && !this.crew.hasDesk && ++this.#tries < TRIES;
+    const isLeft = end === 'overdue' && !isTriedAgain;
+    if (isTriedAgain) this.#held = at;
+    else this.#tries = 0;
+    this.isLost = end === 'cut off' || (isLeft && ++this.#late > PATIENT_WITH);
     for (const [index, job, glance] of glances) {
       if (glance.kind === 'unread') {
         await this.examiner.prepare();
         this.#held = index;
-      } else this.crew.answer(index, await this.examiner.finish(job, glance));
+        continue;
+      }
+      const examined = await this.examiner.finish(job, glance);
+      if (examined.sight.kind === 'left') this.crew.leave(index);
+      else this.crew.answer(index, examined);
     }
     const job = at === undefined ? undefined : this.jobs[at];
-    if (at !== undefined && job !== undefined && this.limit !== undefined) {
-      if (isHandedOn) this.crew.handOn(at);
-      else if (end === 'overdue') this.crew.leave(at);
-      else if (end === 'cut off') this.crew.answer(at, { sight: tooLong(job.candidate.path, this.limit) });
+    if (at !== undefined && job !== undefined && this.threads !== undefined) {
+      if (isLeft) this.crew.leave(at);
+      else if (end === 'cut off')
+        this.crew.answer(at, { sight: tooLong(job.candidate.path, this.threads.limit) });
     }
-    return glances.length > 0 || this.isLost || isHandedOn;
+    return glances.length > 0 || this.isLost || isLeft || isTriedAgain;
+  }
+
+  /** Where nobody else can do it, and where signals are another process's business, it takes its time. */
+  get #patience(): number | undefined {
+    return this.crew.canHelp && this.threads?.worth === undefined ? SLICE : undefined;
   }
 }

@@ -2,7 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { watchSections } from '../syntax/section.js';
 import { type Catalogue, withPlugins } from './catalogue.js';
 import { now } from './clock.js';
-import { MOST_LEFT, type Orders, type Report } from './crew.js';
+import type { Orders, Report } from './crew.js';
+import { Desk } from './desk.js';
 import { type Examined, Examiner } from './examine.js';
 import { Gate } from './gate.js';
 import { ParserOnDemand } from './parser-choice.js';
@@ -20,7 +21,8 @@ export async function serve(own: Catalogue): Promise<void> {
   const orders = workerData as Orders;
   const catalogue = await withThePlugins(own, orders);
   watchSections(new Gate(orders.gate));
-  const project = new Project(orders.request, catalogue, () => mayLeave(orders));
+  const desk = new Desk(orders.desk);
+  const project = new Project(orders.request, catalogue, () => !orders.isAtDesk && desk.hasRoom);
   const tools = new Tools(project, new ParserOnDemand(orders.parser));
   const examiner = new Examiner(
     tools,
@@ -34,12 +36,18 @@ export async function serve(own: Catalogue): Promise<void> {
   };
   let breathed = now();
   let told = 0;
-  for (const index of take(orders)) {
+  for (const index of take(orders, desk, send)) {
     const job = orders.jobs[index];
     if (job === undefined) break;
     Atomics.store(orders.owners, index, orders.name);
     Atomics.store(orders.at, 0, index + 1);
     const examined = await examiner.examine(job);
+    if (examined.sight.kind === 'left') {
+      Atomics.store(orders.owners, index, 0);
+      Atomics.store(orders.at, 0, 0);
+      desk.leave(index);
+      continue;
+    }
     const { refused } = project.ground;
     report.push([index, refused.length === told ? examined : { ...examined, refused }]);
     told = refused.length;
@@ -58,13 +66,23 @@ async function withThePlugins(own: Catalogue, { plugins = [], isWhole }: Orders)
   return withPlugins(own, await loadPlugins(plugins), isWhole === true);
 }
 
-function mayLeave({ waiting }: Orders): boolean {
-  if (Atomics.load(waiting, 0) >= MOST_LEFT) return false;
-  Atomics.add(waiting, 0, 1);
-  return true;
-}
-
-function* take({ first, next }: Orders): Generator<number> {
+function* take(
+  { first, next, jobs, isAtDesk }: Orders,
+  desk: Desk,
+  beforeWaiting: () => void,
+): Generator<number> {
   yield* first;
-  for (;;) yield Atomics.add(next, 0, 1);
+  for (;;) {
+    const left = isAtDesk ? desk.take() : undefined;
+    const index = left ?? Atomics.add(next, 0, 1);
+    if (index >= jobs.length) break;
+    yield index;
+  }
+  if (!isAtDesk) return;
+  for (;;) {
+    beforeWaiting();
+    const index = desk.next();
+    if (index === undefined) return;
+    yield index;
+  }
 }

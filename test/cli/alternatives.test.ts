@@ -51,12 +51,12 @@ test('fixes that only stand side by side are no alternatives', async () => {
 
 test.each([
   ['twin()\n', 'Run `memfix apply` to fix 1.', 1],
-  ['twin()\nother()\n', 'Run `memfix apply` to fix 1; `--unsafe-fixes` would fix up to 1 more.', 2],
+  ['twin()\nother()\n', 'Run `memfix apply` to fix 1; with `-i` it asks about 1 more.', 1],
   ['twin()\n\nx = 1\ntwin()\n', 'Run `memfix apply` to fix 2.', 2],
-])('what `--unsafe-fixes` would fix of %j is what it fixes', async (text, words, fixed) => {
+])('what `apply` would fix of %j is what it fixes', async (text, words, fixed) => {
   const given = setting(text);
   expect((await memfix(given, 'check')).stderr).toContain(words);
-  expect((await memfix(given, 'apply', '--unsafe-fixes')).stderr).toContain(`Fixed ${fixed} finding`);
+  expect((await memfix(given, 'apply')).stderr).toContain(`Fixed ${fixed} finding`);
 });
 
 test('a text on standard input has them, too', async () => {

@@ -6,7 +6,6 @@ import { COLUMNS, DEMO, OOM } from '../../src/dev/readme.js';
 import { Terminal, type TerminalOptions } from '../support/terminal.js';
 import { commit, folderWith, git, put, repositoryWith } from '../workspace/folders.js';
 
-const CTRL_C = '\x03';
 const SIZES = [
   { cols: 60, rows: 20 },
   { cols: 80, rows: 24 },
@@ -145,35 +144,6 @@ describe.each(SIZES)('in a terminal of $cols × $rows', (size) => {
   });
 });
 
-describe('Ctrl-C', () => {
-  const MANY = Object.fromEntries(
-    Array.from({ length: 400 }, (_, index) => [
-      `part_${index % 20}/module_${index}.py`,
-      EVALUATE.replace('model = ', `import part_${(index + 1) % 20}\n\nmodel = `) + CHECKPOINTS.repeat(8),
-    ]),
-  );
-
-  test.each([
-    ['check'],
-    ['apply'],
-    ['diff'],
-    ['apply', '--interactive'],
-    ['fix'],
-    ['check', '--oom', 'run.log'],
-  ])('ends memfix %s at once, with 130 and one line', async (...words) => {
-    const cwd = repositoryWith(MANY);
-    put(cwd, { 'run.log': 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n' });
-    const terminal = start({ cwd }, ...words, '--no-cache');
-    await terminal.sees(' files');
-    const from = Date.now();
-    terminal.type(CTRL_C);
-    expect(await terminal.ended()).toBe(130);
-    expect(Date.now() - from).toBeLessThan(10_000);
-    expect(terminal.lines.filter((line) => line !== '')).toEqual(['Interrupted.']);
-    expect(git(cwd, 'status', '--porcelain', '--untracked-files=no')).toBe('');
-  });
-});
-
 describe('a long text', () => {
   const PAGER = 'sed s/^/paged:/';
   const paged = async (env: Readonly<Record<string, string>>, ...words: readonly string[]) => {
@@ -243,10 +213,28 @@ describe('no dead ends', () => {
     expect(changed.trim()).toBe('No Python file has changed.');
   });
 
-  test('words of other tools lead to ours', async () => {
-    const cwd = folderWith();
-    expect((await seen({ cwd }, 'rule', 'no-grad')).text).toContain('Did you mean `memfix explain`?');
-    expect((await seen({ cwd }, 'check', '--diff')).text).toContain('Did you mean `memfix diff`?');
+  test.each([
+    [['rule', 'no-grad'], 'Did you mean `memfix explain`?'],
+    [['--oom', 'run.log'], 'Did you mean `memfix check --oom`?'],
+    [['check', '--diff'], 'Did you mean `memfix diff`?'],
+    [['check', '--fix-dry-run'], 'Did you mean `memfix diff`?'],
+    [['check', '--add-noqa'], 'Did you mean `memfix baseline`?'],
+    [['check', 'src/*.py'], 'Next: Name the folder'],
+  ])('%j leads to what memfix has, in lines that fit', async (words, expected) => {
+    const { code, text, lines } = await seen({ cwd: folderWith(), cols: 60 }, ...words);
+    expect(code).toBe(2);
+    expect(text.replace(/\n {2}/g, ' ')).toContain(expected);
+    expect(widest(lines)).toBeLessThanOrEqual(60);
+  });
+
+  test('the next command aims at what was looked at', async () => {
+    const cwd = repositoryWith({ 'one/evaluate.py': EVALUATE, 'two/evaluate.py': EVALUATE });
+    const { text } = await seen({ cwd, cols: 120 }, 'check', '--select', 'no-grad', 'one', '--no-cache');
+    const next = /Run `memfix (apply [^`]*)` to fix (\d+)/.exec(text.replaceAll('\n', ' '));
+    expect(next?.[1]).toBe('apply --select no-grad one');
+    const { text: done } = await seen({ cwd }, ...(next?.[1] ?? '').split(' '));
+    expect(done).toContain(`Fixed ${next?.[2]} finding`);
+    expect(git(cwd, 'status', '--porcelain')).toBe(' M one/evaluate.py\n');
   });
 
   test('undo above several repositories names them', async () => {

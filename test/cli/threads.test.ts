@@ -39,10 +39,11 @@ describe('several threads', () => {
       ['check', ...concise],
       ['diff', '--unsafe-fixes', '--no-cache'],
     ]) {
-      const several = memfixProcess(cwd, ...words, ...ALL, '--ignore', 'slow-toy,endless-toy,deadly-toy');
+      const others = ['--ignore', 'slow-toy,endless-toy,deadly-toy'];
+      const several = memfixProcess(cwd, ...words, ...ALL, ...others);
       const one = await memfix({ cwd }, ...words, ...ALL);
       expect(several.stdout).toBe(one.stdout);
-      expect(several.told).toBe(one.stderr);
+      expect(several.told.replaceAll(` ${others.join(' ')}`, '')).toBe(one.stderr);
       expect(several.status).toBe(one.code);
     }
     const { stdout, usedThreads } = memfixProcess(cwd, 'check', ...concise);
@@ -93,13 +94,14 @@ const LARGE = `forever()\n${'#\n'.repeat(40_000)}`;
 describe('files that ask the whole project', () => {
   const curious = (index: number) => (index % 6 === 0 ? `wonder(${index})\n` : `hold(${index})\n`);
 
-  test('are looked at by one thread', () => {
+  test('are looked at by one thread, besides the main one', () => {
     const cwd = folderWith(many(40, curious));
     const { stdout, stderr, usedThreads } = memfixProcess(cwd, 'check', ...concise);
     expect(usedThreads).toBe(true);
     expect(stdout.match(/curious-toy/g)).toHaveLength(7);
-    expect(stderr.match(/looking around$/gm)).toHaveLength(7);
-    expect(stderr).not.toContain('looking around from afar');
+    const places = stderr.match(/looking around.*$/gm) ?? [];
+    expect(places).toHaveLength(7);
+    expect(new Set(places.filter((place) => place !== 'looking around')).size).toBeLessThanOrEqual(1);
   });
 
   test('are looked at by others where the main thread is stuck', () => {

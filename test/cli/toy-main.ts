@@ -1,5 +1,5 @@
 /** memfix as a process, with toys; some take their time, one asks the project, one never ends, one takes its thread down, others more. */
-import { isMainThread } from 'node:worker_threads';
+import { isMainThread, threadId } from 'node:worker_threads';
 import { runProcess } from '../../src/cli/process.js';
 import type { Transform } from '../../src/toolkit/contract.js';
 import { toy } from '../support/toy.js';
@@ -23,7 +23,7 @@ const CURIOUS: Transform = {
   ...curious,
   detect(module, options) {
     module.around.summaries({ word: 'wonder', beside: [] }, () => true);
-    process.stderr.write(isMainThread ? 'looking around\n' : 'looking around from afar\n');
+    process.stderr.write(isMainThread ? 'looking around\n' : `looking around from afar: ${threadId}\n`);
     return curious.detect(module, options);
   },
 };

@@ -427,7 +427,7 @@ describe('summary', () => {
       of(some('safe', 1), some('safe', 1), [refused]),
     ],
     [
-      '4 findings (3 safe, 1 unsafe) in 2 files: 4 free memory; 1 file skipped. Run `memfix apply` to fix 3; `--unsafe-fixes` would fix 1 more.',
+      '4 findings (3 safe, 1 unsafe) in 2 files: 4 free memory; 1 file skipped. Run `memfix apply` to fix 3; with `-i` it asks about 1 more.',
       { ...of(some('safe', 3), some('unsafe', 1)), skipped: [skipped] },
     ],
     [
@@ -435,12 +435,12 @@ describe('summary', () => {
       of([...some('safe', 3), ...some('unsafe', 1, false)]),
     ],
     [
-      '1 unsafe finding in 1 file: 1 frees memory. Run `memfix apply --interactive` to review 1.',
+      '1 unsafe finding in 1 file: 1 frees memory. Run `memfix apply -i` to be asked about it.',
       of(some('unsafe', 1)),
     ],
     ['2 advice findings in 1 file: 2 free memory.', of(some('advice', 2, false))],
     [
-      '1 advice finding in 1 file: 1 frees memory. Run `memfix apply --interactive` to review 1.',
+      '1 advice finding in 1 file: 1 frees memory. Run `memfix apply -i` to be asked about it.',
       of(some('advice', 1)),
     ],
     ['Fixed 3 findings in 2 files. No findings remain.', { ...of([]), fixed }],
@@ -457,7 +457,7 @@ describe('summary', () => {
       of(timely, some('safe', 3)),
     ],
     [
-      'Fixed 1 finding and suppressed 1 finding in 1 file. 1 unsafe finding remains in 1 file: 1 frees memory. Run `memfix apply --interactive` to review 1.',
+      'Fixed 1 finding and suppressed 1 finding in 1 file. 1 unsafe finding remains in 1 file: 1 frees memory. Run `memfix apply -i` to be asked about it.',
       { ...of(some('unsafe', 1)), fixed: { findings: 1, suppressed: 1, files: 1 } },
     ],
     [

@@ -37,10 +37,7 @@ export async function check(context: Context): Promise<number> {
   const report =
     evidence === undefined
       ? found
-      : await withDiagnosis(found, evidence, checkedFiles(context, look), {
-          project: look.project,
-          args: context.args,
-        });
+      : await withDiagnosis(found, evidence, checkedFiles(context, look), look.project);
   await present(context, report, outputs);
   context.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
@@ -75,7 +72,7 @@ async function checkStdin(context: Context): Promise<number> {
     paths: new Map(found.scans.map(({ file: { path } }) => [path, slashed(resolve(context.io.cwd, path))])),
     text: (path) => found.scans.find(({ file }) => file.path === path)?.file.source.text,
   };
-  const report = await withDiagnosis(found, evidence, files, { project, args: context.args });
+  const report = await withDiagnosis(found, evidence, files, project);
   await present(context, report, outputs);
   const crashes = found.scans.flatMap(crashesOf);
   context.confess(crashes, []);

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { Engine } from '../../engine/engine.js';
 import type { Outcome, Scan } from '../../engine/outcome.js';
 import { plural } from '../../report/prose.js';
+import { forTerminal, withoutMarks } from '../../report/terminal.js';
 import { entryFor } from '../../workspace/assumptions.js';
 import { Failure } from '../../workspace/failure.js';
 import { repositoryRoot, shownFrom } from '../../workspace/places.js';
@@ -14,6 +15,7 @@ import { type Context, EXIT } from '../context.js';
 import { Interrupted, wantsColor } from '../io.js';
 import { type Look, lookThrough, prepare } from '../looking.js';
 import { evidenceOf } from '../oom.js';
+import { page, pagerFor } from '../pager.js';
 import { exitCodeFor } from '../results.js';
 import type { Remember } from '../session-remember.js';
 import { related } from '../settling.js';
@@ -113,6 +115,11 @@ async function converse(
       remember: rememberer(look),
       state: State.of(repositoryRoot(io.cwd) ?? io.cwd, io.env),
       resume: args.flag('resume'),
+      aim: args.aim,
+      page: async (text) => {
+        const pager = pagerFor(withoutMarks(text), io);
+        return pager !== undefined && (await page(pager, forTerminal(text), io.env));
+      },
       terminal: {
         input: io.stdin as NodeJS.ReadStream,
         output: (io.screen ?? io.stderr) as NodeJS.WriteStream,

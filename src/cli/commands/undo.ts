@@ -1,8 +1,7 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { printable } from '../../report/cells.js';
-import { plural } from '../../report/prose.js';
-import { shellWord } from '../../report/worth.js';
+import { plural, shellWord } from '../../report/prose.js';
 import { Failure, reasonOf } from '../../workspace/failure.js';
 import { repositoryRoot, shownFrom } from '../../workspace/places.js';
 import { State } from '../../workspace/state.js';
