@@ -1,7 +1,8 @@
-import { ownEdits } from '../../engine/preview.js';
 import { Lines } from '../../text/lines.js';
+import { placeText } from '../../text/place.js';
 import { type Hunk, hunkHeader } from '../diff.js';
 import { EFFECT_WORDS } from '../effects.js';
+import { ownHunks } from '../own-hunks.js';
 import { markdownTable } from '../page.js';
 import { plural } from '../prose.js';
 import { isRefused, type Report, type Shown, shownFindings, standingOf } from '../report.js';
@@ -27,7 +28,7 @@ export function renderMarkdown(report: Report, about: About): string {
     const rows = shown
       .slice(0, LISTED)
       .map(({ scan, finding }) => [
-        code(`${about.fromRoot(scan.file.path)}:${finding.at.line}`),
+        code(placeText(about.fromRoot(scan.file.path), finding.at)),
         code(finding.transform),
         standingOf(finding, report.proven?.standing(scan.file.path, finding)),
         EFFECT_WORDS[finding.effect],
@@ -39,7 +40,7 @@ export function renderMarkdown(report: Report, about: About): string {
   parts.push(...changes(shown, about, report, ROOM - parts.join('').length));
   if (report.skipped.length > 0) {
     const rows = report.skipped.map(({ path, at, reason }) => [
-      code(about.fromRoot(path) + (at === undefined ? '' : `:${at.line}`)),
+      code(at === undefined ? about.fromRoot(path) : placeText(about.fromRoot(path), at)),
       prose(reason),
     ]);
     parts.push(markdownTable(['skipped', 'because'], rows));
@@ -65,15 +66,19 @@ function changes(shown: readonly Shown[], about: About, report: Report, room: nu
 function details({ scan, finding }: Shown, about: About, { proven }: Report): string {
   const { fix } = finding;
   if (fix === undefined) return '';
-  const files = [
-    { path: scan.file.path, lines: new Lines(scan.file.source.text), edits: ownEdits(fix) },
-    ...(fix.beside ?? []).map(({ path, text, edits }) => ({ path, lines: new Lines(text), edits })),
-  ];
-  const diffs = files.flatMap(({ path, lines, edits }) => {
-    const hunks = shownHunksOf(lines, edits);
-    return hunks.length === 0 ? [] : [fenced(diffOf(about.fromRoot(path), hunks))];
-  });
-  const title = `<summary>${html(oneLine(`${about.fromRoot(scan.file.path)}:${finding.at.line}`))}: ${html(fix.title)}</summary>`;
+  const path = about.fromRoot(scan.file.path);
+  const own = ownHunks(scan.file, new Lines(scan.file.source.text), finding).map(({ cell, hunks }) => ({
+    name: cell === undefined ? path : `${path}: cell ${cell}`,
+    hunks,
+  }));
+  const others = (fix.beside ?? []).map((other) => ({
+    name: about.fromRoot(other.path),
+    hunks: shownHunksOf(new Lines(other.text), other.edits),
+  }));
+  const diffs = [...own, ...others].flatMap(({ name, hunks }) =>
+    hunks.length === 0 ? [] : [fenced(diffOf(name, hunks))],
+  );
+  const title = `<summary>${html(oneLine(placeText(path, finding.at)))}: ${html(fix.title)}</summary>`;
   const more = finding.questions.length - QUESTIONS;
   const standing = proven?.standing(scan.file.path, finding);
   const asked = [

@@ -1,3 +1,4 @@
+import { placeText } from '../../text/place.js';
 import type { Numerics, TransformMeta } from '../../toolkit/contract.js';
 import { type Effect, effectOf } from '../../toolkit/effect.js';
 import { countByEffect, effectPhrase } from '../effects.js';
@@ -182,8 +183,8 @@ function leftLines({ planned }: RepositoryRecord): readonly string[] {
   const { left = [], refused = 0, remaining = 0, rejected = 0, held = 0 } = planned ?? {};
   const told = (some: readonly Left[], total: number, words: string): readonly string[] => {
     if (total === 0) return [];
-    const lines = some.map(({ path, line, transform, kind, because }) => {
-      return `- ${code(`${path}:${line}`)}, ${code(transform)}: ${REASONS[kind]}${sentence(because)}`;
+    const lines = some.map(({ path, transform, kind, because, ...at }) => {
+      return `- ${code(placeText(path, at))}, ${code(transform)}: ${REASONS[kind]}${sentence(because)}`;
     });
     const more = total > some.length ? [`- and ${total - some.length} more`] : [];
     return [`${plural(total, 'place')} ${words}`, '', ...lines, ...more, ''];

@@ -56,6 +56,8 @@ export interface Left {
   readonly transform: string;
   readonly path: string;
   readonly line: number;
+  /** Of a notebook; then the line is counted in it. */
+  readonly cell?: number;
   /** Rejected and held ones are by the line that they were found in; `unfixed` ones would be safe to fix. */
   readonly kind: 'refused' | 'unsafe' | 'advice' | 'unfixed' | 'rejected' | 'held';
   /** As a clause or a list of clauses. */
