@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, posix, relative, sep } from 'node:path';
 import { build } from 'esbuild';
 import type { TransformMeta } from '../../toolkit/contract.js';
 import { comparedRuns } from '../budget-page.js';
@@ -81,13 +81,28 @@ function extrasOf(page: Page, metas: readonly TransformMeta[], up: string): Omit
   return { column: { head: 'measured', cell } };
 }
 
+/** A file of the repository that is no page of its own; of a folder all files in it. */
 function sourcePage(path: string, source: string, pages: readonly Page[]): string {
-  const text = readFileSync(join(root, source), 'utf8');
-  const language = /\.([a-z]+)$/.exec(source)?.[1] ?? 'text';
-  const heading = `<h1><code>${escaped(source)}</code></h1>\n`;
   const page: Page = { path, title: source, group: 'Reference', parts: [], titled: false };
-  const about = `The file ${source} of memfix`;
-  return pageHtml({ page, body: heading + codeBlock(text, language), headings: [], about }, pages);
+  const heading = `<h1><code>${escaped(source)}</code></h1>\n`;
+  const block = (file: string) =>
+    codeBlock(readFileSync(join(root, file), 'utf8'), posix.extname(file).slice(1) || 'text');
+  if (!statSync(join(root, source)).isDirectory())
+    return pageHtml(
+      { page, body: heading + block(source), headings: [], about: `The file ${source} of memfix` },
+      pages,
+    );
+  const files = readdirSync(join(root, source), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(root, join(parentPath, name)).replaceAll(sep, '/'))
+    .sort();
+  const body = files.map(
+    (file) => `<h2><code>${escaped(posix.relative(source, file))}</code></h2>\n${block(file)}`,
+  );
+  return pageHtml(
+    { page, body: heading + body.join(''), headings: [], about: `The files of ${source} in memfix` },
+    pages,
+  );
 }
 
 function aboutOf(draft: Draft): string {

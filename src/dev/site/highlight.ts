@@ -18,6 +18,8 @@ const NAMES: Readonly<Record<string, string>> = {
   sh: 'bash',
   shell: 'bash',
   elisp: 'lisp',
+  js: 'typescript',
+  mjs: 'typescript',
   json: 'json',
   lua: 'lua',
   toml: 'ini',
@@ -28,7 +30,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /** The HTML inside of a block of code. What is in no language here is a terminal. */
 export function highlighted(code: string, language: string): string {
-  if (language === 'python') return python(code);
+  if (language === 'python' || language === 'py') return python(code);
   if (language === 'diff') return diff(code);
   const name = NAMES[language];
   if (name !== undefined) return hljs.highlight(code, { language: name }).value;
