@@ -7,7 +7,7 @@ import { evaluations, isFrozen } from '../../src/torch/grad/evaluation.js';
 import { mayCallNetwork, NUMBERS, networkRunBy, numericRuns } from '../../src/torch/grad/numeric-runs.js';
 import { isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
 import { type GradlessPart, leavesNothing } from '../../src/torch/record/left-behind.js';
-import { gradUseIn, gradUseReached } from '../../src/values/effects/grad.js';
+import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
 import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { evaluationBlocks } from './block.js';
 import { flaggedLoops } from './flag.js';
@@ -34,7 +34,7 @@ function isOurs(module: PyModule, owner: PyNode): boolean {
   if (owner === module.root) return true;
   if (isGradOff(module, owner) || onlyRunsGradOff(module, owner) || entersGradOff(module, owner))
     return false;
-  if (gradUseReached(module, owner) !== undefined) return true;
+  if (reachesGradUse(module, owner)) return true;
   if (!isInTraining(module, owner)) return false;
   if (evaluations(module).some(({ functionNode }) => functionNode === owner)) return false;
   const runs = numericRuns(module).filter(({ functionNode }) => functionNode === owner);
