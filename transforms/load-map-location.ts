@@ -23,6 +23,7 @@ import {
   isInExpressionScope,
   isTestCode,
   keywordArgument,
+  keywordValue,
   LOAD,
   ownsItsLines,
   Proof,
@@ -251,7 +252,7 @@ function positional(call: PyNode): readonly PyNode[] {
 /** Whether the call of `load_state_dict` leaves the loaded tensors alone. */
 function assigns(load: PyNode): Answer {
   if (hasSplat(load)) return 'unknown';
-  const assign = keywordArgument(load, 'assign')?.value ?? positional(load)[2];
+  const assign = keywordValue(load, 'assign') ?? positional(load)[2];
   if (assign === undefined || assign.text === 'False') return 'yes';
   return assign.text === 'True' ? 'no' : 'unknown';
 }

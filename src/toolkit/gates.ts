@@ -8,10 +8,10 @@ import { onlyUse, type Written } from '../semantic/literals.js';
 import type { PyModule } from '../semantic/module.js';
 import { ask } from '../semantic/question.js';
 import { replacedInProject } from '../semantic/replaced.js';
+import { standingOf } from '../semantic/standing.js';
 import { decoratorsOf, enclosingFunction } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { argumentsCalls, argumentsTakers } from '../torch/huggingface/huggingface.js';
-import { standingOf } from '../torch/versions.js';
 import type { Proof } from './proof.js';
 
 /**

@@ -10,7 +10,8 @@ import { ask } from '../../src/semantic/question.js';
 import {
   argumentsOf,
   enclosingFunction,
-  keywordArgument,
+  isCallee,
+  keywordValue,
   methodName,
   receiverOf,
   statementOf,
@@ -178,7 +179,7 @@ function readsOfReturned(module: PyModule, functionNode: PyNode | undefined): re
   if (functionNode === undefined || name === undefined) return undefined;
   const calls = functionUses(module, functionNode).map((use) => {
     const callee = use.parent?.attribute === use ? use.parent : use;
-    return callee.parent?.type === 'call' && callee.parent.function === callee ? callee.parent : undefined;
+    return isCallee(callee) ? callee.parent : undefined;
   });
   if (calls.length === 0 || calls.includes(undefined)) return undefined;
   const { uses, unread } = usesElsewhere(module, name, { may: () => true, byName: true });
@@ -228,7 +229,7 @@ function mixes(
 /** `torch.zeros(3, requires_grad=True)`, `x.requires_grad_()` */
 function asksForGradient(call: PyNode): boolean {
   if (methodName(call) === 'requires_grad_') return argumentsOf(call).length === 0;
-  return keywordArgument(call, 'requires_grad')?.value?.type === 'true';
+  return keywordValue(call, 'requires_grad')?.type === 'true';
 }
 
 const MAX_DEPTH = 16;

@@ -8,7 +8,8 @@ import { mayCallNetwork, NUMBERS, networkRunBy, numericRuns } from '../../src/to
 import { isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
 import { type GradlessPart, leavesNothing } from '../../src/torch/record/left-behind.js';
 import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
-import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
+import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
+import { effectsOf } from '../../src/values/index.js';
 import { evaluationBlocks } from './block.js';
 import { flaggedLoops } from './flag.js';
 
@@ -32,8 +33,7 @@ export function numericBlocks(module: PyModule): readonly GradlessPart[] {
 function isOurs(module: PyModule, owner: PyNode): boolean {
   if (isTestCode(module, owner)) return false;
   if (owner === module.root) return true;
-  if (isGradOff(module, owner) || onlyRunsGradOff(module, owner) || entersGradOff(module, owner))
-    return false;
+  if (effectsOf(module, owner).isGradOff) return false;
   if (reachesGradUse(module, owner)) return true;
   if (!isInTraining(module, owner)) return false;
   if (evaluations(module).some(({ functionNode }) => functionNode === owner)) return false;

@@ -5,8 +5,8 @@ import type { PyModule } from '../../semantic/module.js';
 import { functionsOf } from '../../semantic/reach.js';
 import { enclosingClass, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { mayCarryGradient, recordsNoGraph } from '../../values/value/gradient.js';
-import { kindOf } from '../../values/value/tensor.js';
+import { valueOf } from '../../values/index.js';
+import { recordsNoGraph } from '../../values/value/gradient.js';
 import { mayHold } from '../module/holds.js';
 import { mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 
@@ -62,7 +62,11 @@ function isKept(module: PyModule, classNode: PyNode, node: PyNode): boolean {
   const [target, value] = [node.left, node.right];
   if (!/^(?:augmented_)?assignment$/.test(node.type) || target?.type !== 'attribute' || value === undefined)
     return false;
-  if (kindOf(module, value) === 'number' || recordsNoGraph(module, node) || !mayCarryGradient(module, value))
+  if (
+    valueOf(module, value).kind === 'number' ||
+    recordsNoGraph(module, node) ||
+    !valueOf(module, value).mayHaveGraph()
+  )
     return false;
   if (target.object?.text !== classAround(node)?.self) return false;
   const name = target.attribute?.text ?? '';

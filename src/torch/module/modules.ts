@@ -2,9 +2,7 @@ import type { Answer } from '../../semantic/answer.js';
 import { callsOf, familyOf, stringValue } from '../../semantic/attribute-uses.js';
 import { ancestryOf, classBehind, heirsOf, methodsOf } from '../../semantic/definitions.js';
 import { type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
-
 import type { PyModule } from '../../semantic/module.js';
-
 import { argumentsOf, enclosingClass, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';

@@ -1,5 +1,6 @@
 import { builtin, isOfModule } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
+import { nameOf } from '../../semantic/called-name.js';
 import { calledDefinition, classAround, methodNamed } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf, makerOf } from '../../semantic/elsewhere.js';
 import { placeOf, shown } from '../../semantic/gate.js';
@@ -21,7 +22,7 @@ import { OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../../torch/catalog.js';
 import { FRAMEWORKS } from '../../torch/catalog-modules.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { escapesOf } from '../uses/escapes.js';
-import { isHandle, nameOf } from '../value/handles.js';
+import { isHandle } from '../value/handles.js';
 import { TRAINS, trainsInLibraries } from '../value/names.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import { GradTrace } from '../value/trace.js';

@@ -6,7 +6,7 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
 import { functionsAround, methodsByName, reachedFrom, reaching } from '../../semantic/reach.js';
-import { argumentsOf, enclosingClass } from '../../semantic/statements.js';
+import { argumentsOf, enclosingClass, isCallee } from '../../semantic/statements.js';
 import { wordAround } from '../../semantic/word-places.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
@@ -80,8 +80,7 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
   if (place === undefined || importsOrDefines(identifier)) return undefined;
   const attribute = place.type === 'attribute' && place.attribute === identifier;
   const target = attribute ? place : identifier;
-  const call =
-    target.parent?.type === 'call' && target.parent.function === target ? target.parent : undefined;
+  const call = isCallee(target) ? target.parent : undefined;
   // A custom function keeps what its own backward needs, whatever the mode.
   if (name === 'save_for_backward') return undefined;
   if (/(?:^|_)backward(?:$|_)/.test(name)) return call ? `calls \`${shown(target)}()\`` : `uses \`${name}\``;

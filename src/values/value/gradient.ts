@@ -2,7 +2,7 @@ import { cutsGraph, ofTensor, row } from '../../library/library.js';
 import { attributeUses, callsOf } from '../../semantic/attribute-uses.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
   argumentsOf,
@@ -11,7 +11,7 @@ import {
   enclosingFunction,
   enclosingWiths,
   isAsync,
-  keywordArgument,
+  keywordValue,
   methodName,
   ownNodes,
   receiverOf,
@@ -153,13 +153,12 @@ function variableMayCarry(module: PyModule, identifier: PyNode, may: May): boole
 }
 
 function callMayCarry(module: PyModule, call: PyNode, may: May, depth: number): boolean {
-  const callee = call.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   if (path !== undefined) {
     if (path.startsWith(NUMPY)) return false;
     if (VARIABLE.has(path)) return mayAskForGradient(call);
     if (!path.startsWith(TORCH) || /\.[A-Z]\w*$/.test(path)) return true;
-    const asked = keywordArgument(call, 'requires_grad')?.value;
+    const asked = keywordValue(call, 'requires_grad');
     if (asked !== undefined && asked.type !== 'false') return true;
     return row(path)?.graph !== 'cut' && argumentsOf(call).some(may);
   }
@@ -177,7 +176,7 @@ function callMayCarry(module: PyModule, call: PyNode, may: May, depth: number): 
 
 /** `Variable(x)` is a leaf of its own, whatever `x` was computed from. */
 function mayAskForGradient(call: PyNode): boolean {
-  const asked = keywordArgument(call, 'requires_grad')?.value;
+  const asked = keywordValue(call, 'requires_grad');
   const [, second] = argumentsOf(call);
   return asked === undefined
     ? second !== undefined && second.type !== 'keyword_argument'

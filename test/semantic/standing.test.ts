@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_FLOORS } from '../../src/library/since.js';
 import { PyModule } from '../../src/semantic/module.js';
+import { isAtLeast, standingOf } from '../../src/semantic/standing.js';
 import { ALONE } from '../../src/semantic/surroundings.js';
 import { pinOf, Versions } from '../../src/semantic/versions.js';
 import { loadParser } from '../../src/syntax/parser.js';
-import { DEFAULT_FLOORS, isAtLeast, standingOf } from '../../src/torch/versions.js';
 import { PACKAGES } from '../../src/workspace/targets.js';
 
 const parser = await loadParser();

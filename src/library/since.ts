@@ -86,3 +86,17 @@ export const KEYWORDS_SINCE: ReadonlyMap<string, readonly KeywordSince[]> = new 
     ],
   ],
 ]);
+
+/**
+ * What a project that names no version is taken to run with: the releases that were current in February 2024. torch 2.2 is the
+ * last one with wheels for Macs with Intel processors and the first for Python 3.12, and the others are of its time.
+ */
+export const DEFAULT_FLOORS: ReadonlyMap<string, string> = new Map([
+  ['accelerate', '0.27'],
+  ['bitsandbytes', '0.42'],
+  ['diffusers', '0.26'],
+  ['peft', '0.8'],
+  ['torch', '2.2'],
+  ['transformers', '4.38'],
+  ['trl', '0.7'],
+]);

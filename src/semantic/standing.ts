@@ -1,25 +1,12 @@
-import type { Answer } from '../semantic/answer.js';
-import { qualifiedName } from '../semantic/imports.js';
-import type { PyModule } from '../semantic/module.js';
-import { importedPath } from '../semantic/names.js';
-import { compareVersions, type Pin, type Premise } from '../semantic/versions.js';
+import { DEFAULT_FLOORS, KEYWORDS_SINCE, NAMES_SINCE, type Since } from '../library/since.js';
 import type { PyNode } from '../syntax/node.js';
-import { KEYWORDS_SINCE, NAMES_SINCE, type Since } from './catalog-since.js';
-import { isWrittenForOldTorch } from './idioms.js';
+import type { Answer } from './answer.js';
+import { qualifiedName } from './imports.js';
+import type { PyModule } from './module.js';
+import { importedPath } from './names.js';
+import { isWrittenForOldTorch } from './old-code.js';
+import { compareVersions, type Pin, type Premise } from './versions.js';
 
-/**
- * What a project that names no version is taken to run with: the releases that were current in February 2024. torch 2.2 is the
- * last one with wheels for Macs with Intel processors and the first for Python 3.12, and the others are of its time.
- */
-export const DEFAULT_FLOORS: ReadonlyMap<string, string> = new Map([
-  ['accelerate', '0.27'],
-  ['bitsandbytes', '0.42'],
-  ['diffusers', '0.26'],
-  ['peft', '0.8'],
-  ['torch', '2.2'],
-  ['transformers', '4.38'],
-  ['trl', '0.7'],
-]);
 /** The oldest Python that has the default of torch. */
 const OLDEST_PYTHON = '3.8';
 /** Nothing of Hugging Face, however old, runs with an older one. */
