@@ -147,10 +147,10 @@ export const COMMANDS = {
     summary: 'the catalogue of transforms',
     operands: '[names…]',
     about:
-      'Every transform, group by group, with its safety, numerics, symptom, summary and measured effect.\n' +
+      'Every transform, group by group, with its safety, numerics, symptom and summary; with `-v`, also the measured effect.\n' +
       'With names (ids, groups or symptoms), only those.',
     formats: PAGE_FORMATS,
-    options: ['plugin', 'config', 'isolated', 'output-format', 'output', 'pager', ...EVERYWHERE],
+    options: ['verbose', 'plugin', 'config', 'isolated', 'output-format', 'output', 'pager', ...EVERYWHERE],
     examples: [
       ['memfix list', 'the catalogue'],
       ['memfix list leak documented', 'what cures leaks, and what documents recommend in vain'],

@@ -99,7 +99,8 @@ export function promptText(card: Card, { paint, width }: Look): string {
     '?=more',
   ];
   // The last one leaves room for the key that is typed.
-  const lines = joined([`(${position}/${total}) ${keys[0]}`, ...keys.slice(1)], ' ', width - 2);
+  const parts = [`(${position}/${total}) ${keys[0]}`, ...keys.slice(1, -2), keys.slice(-2).join(' ')];
+  const lines = joined(parts, ' ', width - 2);
   return `${lines.map(paint.bold).join('\n')} `;
 }
 

@@ -316,7 +316,9 @@ class Session {
     const unanswered = Math.max(items.length - applied - suppressed - declined, 0);
     const files = landed.filter((file) => file.fixes + file.suppressed > 0).length;
     const counts = [
-      `${plural(applied, 'fix', 'fixes')} applied in ${plural(files, 'file')}`,
+      applied === 0
+        ? 'No fix applied'
+        : `${plural(applied, 'fix', 'fixes')} applied in ${plural(files, 'file')}`,
       ...(suppressed > 0 ? [`${suppressed} suppressed`] : []),
       ...(declined > 0 ? [`${declined} declined`] : []),
       ...(unanswered > 0 ? [`${unanswered} left open`] : []),

@@ -22,7 +22,7 @@ const SIZES = [
   [80, 24],
   [120, 40],
 ] as const;
-const CHANGED = /^ *\d+ [-+] /;
+const CHANGED = /^ *(?:\d+ -|\+) /;
 
 let parser: PythonParser;
 let cards: readonly Card[] = [];
