@@ -182,3 +182,12 @@ export function namedElsewhere(module: PyModule, expression: PyNode): Elsewhere 
   const path = qualifiedName(module, expression);
   return path === undefined ? undefined : definedElsewhere(module, path);
 }
+
+/** A name of a file of the project of which nothing more is known, such as the file itself: `models` of `getattr(models, name)`. */
+export function leadsInside(module: PyModule, path: string): boolean {
+  if (definedElsewhere(module, path) ?? valueElsewhere(module, path)) return false;
+  for (let at = path; ; at = at.slice(0, at.lastIndexOf('.'))) {
+    if (module.around.text(at) !== undefined) return true;
+    if (!at.includes('.')) return false;
+  }
+}
