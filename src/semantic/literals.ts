@@ -43,3 +43,10 @@ export function isFreshContainer(value: PyNode): boolean {
 }
 
 const FRESH = /^(?:collections\.)?(?:list|dict|set|defaultdict|deque|OrderedDict)$/;
+
+export function elementsOf(value: PyNode): readonly PyNode[] | undefined {
+  const plain =
+    (value.type === 'expression_list' || value.type === 'tuple') &&
+    !value.named.some((item) => item.type === 'list_splat');
+  return plain ? value.named : undefined;
+}

@@ -2,6 +2,7 @@ import { builtin, cutsGraph, endsInContainer, ofTensor, onlyLooks, row } from '.
 import { calledDefinition } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { definitionOf, readsReached } from '../../semantic/flow.js';
+import { HOLDING, READ_ONLY } from '../../semantic/holders.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { isFreshContainer } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -15,7 +16,7 @@ import { gradUseReached } from '../effects/grad.js';
 import { differentiatingMethod } from '../effects/unknown-code.js';
 import { kindOf } from '../value/tensor.js';
 import { type AttributeReads, readsOfAttribute } from './attribute-reads.js';
-import { DIFFERENTIATES, HOLDING, READ_ONLY, REPORTING, SCHEDULE } from './record-words.js';
+import { DIFFERENTIATES, REPORTING, SCHEDULE } from './record-words.js';
 
 /** Where a kept value may need its graph. What only becomes a number, a text or a truth value has no fate. */
 export interface Fate {
