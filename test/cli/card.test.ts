@@ -22,7 +22,7 @@ const SIZES = [
   [80, 24],
   [120, 40],
 ] as const;
-const CHANGED = /^ *\d+ [-+] /;
+const CHANGED = /^ *(?:\d+ -|\+) /;
 
 let parser: PythonParser;
 let cards: readonly Card[] = [];
@@ -39,7 +39,7 @@ function cardOf(engine: Engine, file: SourceFile, finding: Finding): Card {
     ...{ position: 137, total: 240, kin: 12, row: 3, path: file.path, source: file.source, finding },
     meta: transforms.find(({ meta }) => meta.id === finding.transform)?.meta,
     preview: engine.preview(file, finding),
-    ...{ answer: undefined, isEdited: false, alternatives: [] },
+    ...{ answer: undefined, isEdited: false, standing: undefined, alternatives: [] },
   };
 }
 
