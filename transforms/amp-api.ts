@@ -20,6 +20,7 @@ import {
   isPrivate,
   isTestCode,
   keywordArgument,
+  keywordValue,
   NEW_AMP,
   OLD_AMP,
   ownsItsLines,
@@ -207,7 +208,7 @@ function rewriteAutocast(call: PyNode, edit: EditBuilder, module: PyModule, proo
   const given = argumentsOf(call);
   const names = AMP_NAMES.get('autocast')?.positional ?? [];
   const positional = given.filter(({ type }) => type !== 'keyword_argument' && type !== 'dictionary_splat');
-  const isOff = (keywordArgument(call, 'enabled')?.value ?? positional[0])?.text === 'False';
+  const isOff = (keywordValue(call, 'enabled') ?? positional[0])?.text === 'False';
   const hasDtype = keywordArgument(call, 'dtype') !== undefined || positional.length > 1;
   const isQuiet = isOff && !mayOpenAutocast(module, call);
   const needsDtype =

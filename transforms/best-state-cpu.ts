@@ -15,6 +15,7 @@ import {
   DEEPCOPY,
   enclosingFunction,
   enclosingLoops,
+  isCallee,
   isTestCode,
   keywordArgument,
   methodName,
@@ -173,7 +174,7 @@ function isUsedAsModule(module: PyModule, model: PyNode): Answer {
   const asked = module.at('parameters()').some((hit) => hit.parent?.object?.text === model.text);
   const called = module.at(`${name}(`).some((hit) => {
     const callee = hit.parent?.type === 'attribute' ? hit.parent : hit;
-    return callee.text === model.text && callee.parent?.type === 'call' && callee.parent.function === callee;
+    return callee.text === model.text && isCallee(callee);
   });
   return asked || called ? 'yes' : all(['unknown', nameSaysModel(name)]);
 }

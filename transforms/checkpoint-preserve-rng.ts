@@ -13,6 +13,7 @@ import {
   ask,
   CHECKPOINT,
   CHECKPOINT_SEQUENTIAL,
+  calledPath,
   callsNamed,
   hasSplat,
   isCheckpointWrapper,
@@ -129,8 +130,7 @@ interface Checkpointed {
 /** Calls of torch's checkpointing, and `partial(checkpoint, …)` of it. */
 function* checkpointed(module: PyModule): Generator<Checkpointed> {
   for (const { call, name } of NAMES.flatMap((each) => callsNamed(module, each))) {
-    const callee = call.function;
-    const path = callee && qualifiedName(module, callee);
+    const path = calledPath(module, call);
     if (path === undefined || !isCheckpointing(path)) continue;
     const [first] = argumentsOf(call);
     const block = first?.type === 'keyword_argument' || first?.type === 'list_splat' ? undefined : first;

@@ -19,11 +19,13 @@ import {
   isTestCode,
   isTestFile,
   keywordArgument,
+  keywordValue,
   lacksParameter,
   ownsItsLines,
   Proof,
   type PyModule,
   type PyNode,
+  positionalArguments,
   qualifiedName,
   requireOriginal,
   requireUncaught,
@@ -215,7 +217,7 @@ function conjuncts(question: PyNode): readonly PyNode[] {
 /** `checkpoint_sequential(functions, segments, input, use_reentrant)` takes it by position as well. */
 function isChosen(call: PyNode, sequential: boolean): boolean {
   if (keywordArgument(call, FORM) !== undefined) return true;
-  const positional = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
+  const positional = positionalArguments(call);
   return sequential && positional.length > 3 && !positional.some(({ type }) => type.endsWith('splat'));
 }
 
@@ -231,7 +233,7 @@ function keywordsForBlock(call: PyNode, sequential: boolean): string | undefined
 /** The block, a function of this file, has no such parameter: in no form does the call work. */
 function isUnknownToBlock(module: PyModule, call: PyNode, keyword: string): boolean {
   const [first] = argumentsOf(call);
-  const block = keywordArgument(call, 'function')?.value ?? first;
+  const block = keywordValue(call, 'function') ?? first;
   return block !== undefined && lacksParameter(module, block, keyword);
 }
 

@@ -14,12 +14,11 @@ import {
   argumentsOf,
   enclosingClass,
   enclosingFunction,
-  isCpu,
   isDatasetClass,
-  isDevice,
   isTestCode,
-  keywordArgument,
+  keywordValue,
   methodName,
+  valueOf,
 } from '../src/toolkit/index.js';
 
 export const datasetCuda: Transform = {
@@ -104,8 +103,8 @@ function isMove(module: PyModule, call: PyNode): boolean {
   return (
     methodName(call) === 'to' &&
     device !== undefined &&
-    isDevice(module, device) === 'yes' &&
-    !isCpu(module, device)
+    valueOf(module, device).isDevice === 'yes' &&
+    !valueOf(module, device).isCpu
   );
 }
 
@@ -137,7 +136,5 @@ function hasOnlyMainProcessLoaders(module: PyModule): boolean {
           ? [hit.parent.parent]
           : [],
     );
-  return (
-    loaders.length > 0 && loaders.every((call) => keywordArgument(call, 'num_workers')?.value?.text === '0')
-  );
+  return loaders.length > 0 && loaders.every((call) => keywordValue(call, 'num_workers')?.text === '0');
 }

@@ -14,7 +14,6 @@
 import {
   graphCarrier,
   IS_TORCH,
-  isComputedHere,
   isDetachable,
   isTestCode,
   isTorchCode,
@@ -26,6 +25,7 @@ import {
   type PyNode,
   type Site,
   type Transform,
+  valueOf,
 } from '../src/toolkit/index.js';
 import type { KeptList } from './detach-appended-loss/kept-list.js';
 import { keptLists, mayKeepList } from './detach-appended-loss/kept-list.js';
@@ -90,7 +90,7 @@ export const detachAppendedLoss: Transform<ListSite> = {
       if (first === undefined || isTestCode(module, first.target)) continue;
       const kept = list.appends.filter(
         ({ target, value }) =>
-          isComputedHere(module, value) &&
+          valueOf(module, value).isComputedHere &&
           isDetachable(module, value) === 'yes' &&
           !isWithoutGrad(module, target),
       );

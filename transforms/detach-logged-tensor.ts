@@ -17,7 +17,6 @@ import {
   graphCarrier,
   hasDetach,
   IS_TORCH,
-  isComputedHere,
   isDetachable,
   isProgram,
   isTestCode,
@@ -32,6 +31,7 @@ import {
   shown,
   storeGates,
   type Transform,
+  valueOf,
 } from '../src/toolkit/index.js';
 import type { LoggedTensor } from './detach-logged-tensor/logged-tensor.js';
 import {
@@ -101,7 +101,7 @@ export const detachLoggedTensor: Transform<LogSite> = {
       const { store, root, kind } = logged;
       if (isTestCode(module, store) || isWithoutGrad(module, store)) continue;
       const values = logged.values.filter(
-        (value) => isDetachable(module, value) !== undefined && isComputedHere(module, value),
+        (value) => isDetachable(module, value) !== undefined && valueOf(module, value).isComputedHere,
       );
       const around = enclosingFunction(store);
       if (values.length === 0 || (around && differentiatingReader(module, around, root))) continue;

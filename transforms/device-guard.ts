@@ -15,8 +15,8 @@ import {
   ask,
   enclosingClass,
   enclosingFunction,
-  heldTensor,
   importsPackage,
+  isCallee,
   isTraced,
   linesOf,
   methodName,
@@ -29,6 +29,7 @@ import {
   settersElsewhere,
   shown,
   standalone,
+  valueOf,
   withoutSubscripts,
 } from '../src/toolkit/index.js';
 import { tracedElsewhere } from './device-guard/traced-elsewhere.js';
@@ -102,7 +103,7 @@ export const deviceGuard: Transform<GuardSite> = {
       if (device === undefined || source === undefined || method === undefined) continue;
       const used = argumentsOf(call).flatMap((each) => names(each.value ?? each));
       if (used.includes(target.text) || module.resolve(target)?.node !== method) continue;
-      const held = heldTensor(module, source);
+      const held = valueOf(module, source).held;
       if (held === 'unknown' || (held === 'likely' && isCalled(module, target))) continue;
       if (!runsInForward(module, method)) continue;
       const move = (call.arguments?.text ?? '').slice(1, -1);
@@ -195,9 +196,7 @@ function isSelf(call: PyNode, object: PyNode): boolean {
 
 /** What is called is a module, and has no device. */
 function isCalled(module: PyModule, name: PyNode): boolean {
-  return module
-    .occurrences(module.scopeAt(name), name.text)
-    .some((use) => use.parent?.type === 'call' && use.parent.function === use);
+  return module.occurrences(module.scopeAt(name), name.text).some((use) => isCallee(use));
 }
 
 function names(node: PyNode): readonly string[] {

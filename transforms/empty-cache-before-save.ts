@@ -90,7 +90,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
     requires: {},
     docs: {
       why: "After training, torch's caching allocator keeps the freed activation and gradient blocks reserved. They are of no use to the save, and no other process on the GPU can have them until this one ends.",
-      does: 'By default only where it is worth a commit: a training or an evaluation ran before in the same function or script, and the save gathers, merges or copies what it writes (`save_pretrained`, `save_model`, a state dict that is gathered or copied to the CPU), or another program is started behind it. Elsewhere when the transform is named. Inserts `torch.cuda.empty_cache()`, by the name the file already has for it, before the first of a run of model saves that stands outside loops. Adds `import torch` where the file has none.',
+      does: 'By default only where it is worth a commit: a training or an evaluation ran before in the same function or script, and the save gathers, merges or copies what it writes (`save_pretrained` and `save_model` of whole models, not of adapters; a state dict that is gathered or copied to the CPU), or another program is started behind it. Elsewhere when the transform is named. Inserts `torch.cuda.empty_cache()`, by the name the file already has for it, before the first of a run of model saves that stands outside loops. Adds `import torch` where the file has none.',
       refuses: [
         'the save runs once per iteration, in a loop or in a function that a loop of the file or a framework calls',
         'the save shares its line with other code: a one-line suite, or `a; b`',

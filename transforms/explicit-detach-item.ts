@@ -10,18 +10,16 @@ import {
   hasDetach,
   IS_TORCH,
   isDetachable,
-  isProvenTensor,
   isTestCode,
   isTorchCode,
   isWithoutGrad,
-  kindOf,
-  mayCarryGradient,
   Proof,
   type PyNode,
   receiverOf,
   type Site,
   shown,
   type Transform,
+  valueOf,
 } from '../src/toolkit/index.js';
 
 interface ItemSite extends Site {
@@ -78,7 +76,7 @@ export const explicitDetachItem: Transform<ItemSite> = {
       const call = hit.parent?.parent;
       const loss = call?.type === 'call' && argumentsOf(call).length === 0 ? receiverOf(call) : undefined;
       if (hit.text !== 'item' || loss === undefined || !isNamedLoss(loss)) continue;
-      if (kindOf(module, loss) === 'number' || !mayCarryGradient(module, loss)) continue;
+      if (valueOf(module, loss).kind === 'number' || !valueOf(module, loss).mayHaveGraph()) continue;
       if (isWithoutGrad(module, loss) || isTestCode(module, loss)) continue;
       const message = `\`${shown(loss)}.item()\` gives a Python number; nothing is kept, whatever is said about it`;
       yield { node: loss, message, loss };
@@ -86,7 +84,7 @@ export const explicitDetachItem: Transform<ItemSite> = {
   },
 
   fix({ loss }, edit, module) {
-    const proven = isProvenTensor(module, loss) || isDetachable(module, loss) === 'yes';
+    const proven = valueOf(module, loss).isTensor || isDetachable(module, loss) === 'yes';
     const proof = new Proof()
       .require(isTorchCode(module), IS_TORCH)
       .require(proven ? 'yes' : 'unknown', hasDetach(shown(loss), 'a number of numpy'));

@@ -14,18 +14,19 @@ import {
   hasSplat,
   IS_TORCH,
   isDetachable,
-  isProvenTensor,
   isTestCode,
   isTorchCode,
   keywordArgument,
   methodName,
   Proof,
+  positionalArguments,
   reachingDefinitions,
   receiverOf,
   requireOriginal,
   shown,
   TENSOR_BACKWARD,
   unparenthesized,
+  valueOf,
 } from '../src/toolkit/index.js';
 
 interface BackwardSite extends Site {
@@ -97,7 +98,7 @@ export const explicitRetainGraph: Transform<BackwardSite> = {
 
 /** A second positional argument is `retain_graph`; with `create_graph` it follows that one. */
 function isAskedOtherwise(call: PyNode): boolean {
-  const positional = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
+  const positional = positionalArguments(call);
   return (
     hasSplat(call) ||
     positional.length > 1 ||
@@ -117,7 +118,7 @@ function isOtherObject(module: PyModule, receiver: PyNode): boolean {
 /** `scaler.scale(loss)` is a tensor when `loss` is one. */
 function isTensor(module: PyModule, call: PyNode, value: PyNode): boolean {
   const [given] = value.type === 'call' && methodName(value) === 'scale' ? argumentsOf(value) : [];
-  return isProvenTensor(module, given ?? value) || isComputedLoss(module, call, given ?? value);
+  return valueOf(module, given ?? value).isTensor || isComputedLoss(module, call, given ?? value);
 }
 
 /** A quotient, a sum: no engine is computed, and no class of the project has a `backward()` like a tensor's. */

@@ -13,23 +13,22 @@ import {
   argumentsOf,
   ask,
   behindBracket,
+  calledPath,
   hasSplat,
   isCertainDevice,
-  isCpu,
-  isDevice,
   isExact,
   isTestCode,
   isTraced,
   keywordArgument,
-  kindOf,
+  keywordValue,
   methodName,
   methodsBehind,
   Proof,
-  qualifiedName,
   receiverOf,
   requireOriginal,
   row,
   shown,
+  valueOf,
 } from '../src/toolkit/index.js';
 import { castIn } from './factory-device/factory-cast.js';
 import { cutsAlike, isExactOnAnyDevice, isFilled, roundsAlike } from './factory-device/factory-numbers.js';
@@ -161,7 +160,7 @@ export const factoryDevice: Transform<FactorySite> = {
     const cast = castIn(module, path, factory, moved);
     const folded = cast?.dtype;
     const busy = device && busyProperty(module, device);
-    const leaf = keywordArgument(factory, 'requires_grad')?.value;
+    const leaf = keywordValue(factory, 'requires_grad');
     const made = shown(factory);
     const proof = new Proof()
       .forbid(
@@ -173,7 +172,7 @@ export const factoryDevice: Transform<FactorySite> = {
         leaf !== undefined && leaf.type !== 'false',
         'it requires grad, and the leaf that gets the gradient would be another tensor',
       )
-      .require(device === undefined ? 'yes' : isDevice(module, device), {
+      .require(device === undefined ? 'yes' : valueOf(module, device).isDevice, {
         no: `\`${device?.text}\` is no device`,
         unknown: ask('is-device')`Is \`${device?.text}\` a device?`,
       })
@@ -254,8 +253,7 @@ function factoryIn(
   module: PyModule,
   call: PyNode,
 ): { readonly factory: PyNode; readonly path: string } | undefined {
-  const callee = call.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   if (path !== undefined) return fillsAnywhere(path) ? { factory: call, path } : undefined;
   const receiver = receiverOf(call);
   if (receiver?.type !== 'call' || !isExactMethod(module, call)) return undefined;
@@ -272,7 +270,8 @@ function fillsAnywhere(path: string): boolean {
 function isExactMethod(module: PyModule, call: PyNode): boolean {
   const name = methodName(call) ?? '';
   const args = argumentsOf(call);
-  if (name === 'fill_') return args.length === 1 && args.every((value) => kindOf(module, value) === 'number');
+  if (name === 'fill_')
+    return args.length === 1 && args.every((value) => valueOf(module, value).kind === 'number');
   // A tensor that is turned stays a view of another one.
   if (name === 'repeat') return true;
   return isExact(name) && !/^(?:t|transpose|permute)$|ax|dim/.test(name);
@@ -285,15 +284,15 @@ function deviceOf(module: PyModule, move: PyNode): PyNode | undefined | 'none' {
   if (methodName(move) === 'cuda') {
     if (first === undefined || first.type === 'integer') return undefined;
     if (isHowToCopy(first)) return undefined;
-    return isCertainDevice(module, first) && !isCpu(module, first) ? first : 'none';
+    return isCertainDevice(module, first) && !valueOf(module, first).isCpu ? first : 'none';
   }
   const named = first?.type === 'keyword_argument';
   const device = named ? first.value : first;
   if (device === undefined || (named && first.name?.text !== 'device')) return 'none';
   if (device.type.endsWith('_splat') || device.type === 'comment') return 'none';
-  const answer = isDevice(module, device);
+  const answer = valueOf(module, device).isDevice;
   const likely = answer === 'yes' || (answer === 'unknown' && GPU_NAME.test(device.text));
-  return likely && !isCpu(module, device) ? device : 'none';
+  return likely && !valueOf(module, device).isCpu ? device : 'none';
 }
 
 /** `non_blocking=True`: there is nothing to copy once the tensor is made where it belongs. */

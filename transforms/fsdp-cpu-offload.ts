@@ -24,6 +24,7 @@ import {
   ownsItsLines,
   Proof,
   type PyNode,
+  positionalArguments,
   type Site,
   shown,
   statementOf,
@@ -145,7 +146,7 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
     if (wrap !== undefined) {
       proof
         .forbid(
-          hasSplat(wrap) || argumentsOf(wrap).filter(({ type }) => type !== 'keyword_argument').length > 3,
+          hasSplat(wrap) || positionalArguments(wrap).length > 3,
           'its arguments may already say where parameters go',
         )
         .forbid(isInExpressionScope(wrap), 'it stands in a lambda or a comprehension')

@@ -12,11 +12,9 @@
  */
 import {
   ask,
-  differentiatingCaller,
   differentiatingReader,
+  effectsOf,
   enclosingFunction,
-  fatesAt,
-  isProvenTensor,
   isTestCode,
   ONLY_READ,
   Proof,
@@ -24,6 +22,8 @@ import {
   shown,
   storeGates,
   type Transform,
+  usesOf,
+  valueOf,
 } from '../src/toolkit/index.js';
 import { callerGates } from './hook-detach/caller-gates.js';
 import type { StoredOutput } from './hook-detach/forward-hooks.js';
@@ -93,11 +93,11 @@ export const hookDetach: Transform<HookSite> = {
     const { hook, value, store } = stored;
     const reads = readsOfStore(module, stored);
     if (reads.length > MAX_READS) return edit.refuse(`\`${shown(store)}\` is read in ${reads.length} places`);
-    const fates = fatesAt(module, reads);
+    const fates = usesOf(module, reads);
     const reader = differentiatingReader(module, hook, store)?.name?.text;
     const caller = fates
       .flatMap(({ kind, node }) => (kind === 'returned' ? [enclosingFunction(node)] : []))
-      .find((around) => around !== undefined && differentiatingCaller(module, around) !== undefined);
+      .find((around) => around !== undefined && effectsOf(module, around).differentiatedBy !== undefined);
     const asked = ['register_hook', 'retain_grad', 'backward_hook'].find(
       (word) => module.at(word).length > 0,
     );
@@ -126,7 +126,7 @@ export const hookDetach: Transform<HookSite> = {
         ...fates.flatMap(({ kind, node }) => (kind === 'returned' ? callerGates(module, node) : [])),
       );
     proof.require(
-      isProvenTensor(module, value) ? 'yes' : 'unknown',
+      valueOf(module, value).isTensor ? 'yes' : 'unknown',
       ask('tensor')`Is \`${shown(value)}\` a tensor, and no tuple?`,
     );
     proof.require(

@@ -12,16 +12,18 @@ import {
   argumentsOf,
   ask,
   CHECKPOINTING_KWARGS,
+  calledPath,
   callsNamed,
   formGates,
   isKbitPreparation,
   isTestCode,
   keywordArgument,
+  keywordValue,
   mayLearnMore,
   NOT_REENTRANT,
   Proof,
   type PyNode,
-  qualifiedName,
+  positionalArguments,
   type Site,
   shown,
   type Transform,
@@ -81,8 +83,7 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
 
   *detect(module) {
     for (const { call, name: node } of callsNamed(module, PREPARE)) {
-      const callee = call.function;
-      const path = callee && qualifiedName(module, callee);
+      const path = calledPath(module, call);
       if (path === undefined || !isKbitPreparation(path) || choosesOrNeedsNone(call)) continue;
       if (isTestCode(module, call)) continue;
       yield {
@@ -135,8 +136,8 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
 /** The form is given, or checkpointing is off: `(model, use_gradient_checkpointing, gradient_checkpointing_kwargs)`. */
 function choosesOrNeedsNone(call: PyNode): boolean {
   if (keywordArgument(call, CHECKPOINTING_KWARGS) !== undefined) return true;
-  const positional = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
+  const positional = positionalArguments(call);
   if (positional.length > 2 && !positional.some(({ type }) => type.endsWith('_splat'))) return true;
-  const on = keywordArgument(call, SWITCH)?.value ?? positional[1];
+  const on = keywordValue(call, SWITCH) ?? positional[1];
   return on !== undefined && /^(?:False|None|0)$/.test(on.text);
 }

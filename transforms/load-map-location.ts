@@ -17,11 +17,13 @@ import {
   canonical,
   caughtHere,
   contextManagers,
+  countsOn,
   enclosingWiths,
   hasSplat,
   isInExpressionScope,
   isTestCode,
   keywordArgument,
+  keywordValue,
   LOAD,
   ownsItsLines,
   Proof,
@@ -31,12 +33,14 @@ import {
   receiverOf,
   requireOriginal,
   requireUncaught,
+  requireVersion,
   roleOf,
   type Site,
   shown,
   statementOf,
   type Transform,
 } from '../src/toolkit/index.js';
+import { isNetwork } from './load-map-location/keeper.js';
 import { type Fate, reloadsOptimizer } from './load-map-location/loaded-use.js';
 import { fateOf } from './load-map-location/loaded-value.js';
 import { loadsPlainly } from './load-map-location/loading-class.js';
@@ -56,6 +60,9 @@ const OTHER_LOADERS: ReadonlySet<string> = new Set(['joblib', 'json', 'pickle', 
 /** What `load(…)`, or another name of it, comes from. */
 const NAMED_BY_ITSELF = /\bfrom[\s\\]+torch\b[\s\\.\w]{0,40}import\b|\.load\b(?!\()/;
 
+/** A storage is read to the CPU before it is moved. Before 0.4, torch takes a function there, and no text. */
+const STAYS_ON_CPU = 'lambda storage, loc: storage';
+
 const COPY_OR_NOT = 'whether a tensor that is moved is a copy depends on where it was loaded';
 
 export const loadMapLocation: Transform<LoadSite> = {
@@ -67,10 +74,10 @@ export const loadMapLocation: Transform<LoadSite> = {
     numerics: 'bit-identical',
     group: 'default',
     options: {},
-    requires: { torch: '0.4' },
+    requires: {},
     docs: {
       why: '`torch.load(path)` puts every tensor back on the GPU that it was saved from. Until the result is dropped, that GPU holds the weights twice (and the optimizer state too, which is larger), and every process of a distributed run puts its copy on the same GPU.',
-      does: 'Adds `map_location="cpu"` to the call. `load_state_dict` then copies each tensor from the host to where the model or optimizer has it; the values are the same, bit for bit.',
+      does: 'Adds `map_location="cpu"` to the call, or `lambda storage, loc: storage`, which every torch takes, where nothing says that torch is 0.4 or newer. `load_state_dict` then copies each tensor from the host to where the model or optimizer has it; the values are the same, bit for bit.',
       refuses: [
         'what is loaded is also used in a computation, or is a whole module that is run',
         'a tensor of it is moved to a device by name and then changed in place: the change reaches what is loaded, or does not, depending on where that is',
@@ -131,6 +138,7 @@ export const loadMapLocation: Transform<LoadSite> = {
       .forbid(!ownsItsLines(module, statementOf(call)), 'its statement shares its line with other code')
       .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension');
     const checkpoint = shown(call);
+    const hasText = countsOn(proof, module, 'torch', '0.4');
     for (const { answer, node, does, matter } of fate.strays) {
       const what = `\`${node.text.replace(/\s+/g, ' ').slice(0, 40)}\``;
       proof.require(answer, {
@@ -157,6 +165,8 @@ export const loadMapLocation: Transform<LoadSite> = {
             'copies-state',
           )`Does ${loading}, with all its parts, copy what it loads as torch's modules and optimizers do?`,
         });
+      if (!hasText && (receiver === undefined || !isNetwork(home, receiver)))
+        requireVersion(proof, module, 'torch', '0.4', 'an optimizer keeps its state where it was loaded');
     }
     proof
       .require(
@@ -204,7 +214,7 @@ export const loadMapLocation: Transform<LoadSite> = {
       );
     requireOriginal(proof, module, LOAD);
     requireUncaught(proof, module, call, /\b(?:RuntimeError|Exception|BaseException)\b/);
-    edit.addKeywordAfter(file, 'map_location', '"cpu"');
+    edit.addKeywordAfter(file, 'map_location', hasText ? '"cpu"' : STAYS_ON_CPU);
     return edit.done('Load the checkpoint to the CPU', proof);
   },
 };
@@ -242,7 +252,7 @@ function positional(call: PyNode): readonly PyNode[] {
 /** Whether the call of `load_state_dict` leaves the loaded tensors alone. */
 function assigns(load: PyNode): Answer {
   if (hasSplat(load)) return 'unknown';
-  const assign = keywordArgument(load, 'assign')?.value ?? positional(load)[2];
+  const assign = keywordValue(load, 'assign') ?? positional(load)[2];
   if (assign === undefined || assign.text === 'False') return 'yes';
   return assign.text === 'True' ? 'no' : 'unknown';
 }

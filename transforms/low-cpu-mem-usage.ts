@@ -21,6 +21,7 @@ import {
   isInstalled,
   isTestCode,
   keywordArgument,
+  keywordValue,
   mayLoadAnyModel,
   mayLoadModel,
   modelLoad,
@@ -114,7 +115,7 @@ export const lowCpuMemUsage: Transform<LoadSite> = {
 
   fix({ call, idle }, edit, module) {
     if (idle !== undefined) {
-      const isRemote = keywordArgument(call, 'trust_remote_code')?.value?.type === 'true';
+      const isRemote = keywordValue(call, 'trust_remote_code')?.type === 'true';
       const proof = new Proof().require(
         isRemote ? 'unknown' : 'yes',
         ask('remote-without')`Does the code that comes with the model work without \`${KEYWORD}\`?`,

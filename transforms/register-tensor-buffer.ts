@@ -14,7 +14,6 @@ import {
   attributeUses,
   classAround,
   enclosingFunction,
-  heldTensor,
   initialisesBefore,
   isPlain,
   methodName,
@@ -25,6 +24,7 @@ import {
   plainAttributes,
   registrationOf,
   shown,
+  valueOf,
   wrappingGates,
 } from '../src/toolkit/index.js';
 import { isMove, movedAttributes, movedNames } from './register-tensor-buffer/moved-attribute.js';
@@ -105,7 +105,7 @@ export const registerTensorBuffer: Transform<BufferSite> = {
       if (first === undefined || value === undefined || statement?.type !== 'expression_statement') continue;
       if (seen.has(statement) || assignment?.left !== first.node) continue;
       if (enclosingFunction(statement)?.name?.text !== '__init__') continue;
-      if (heldTensor(module, first.node) !== 'plain' || isMoved(module, value) || !isMove(module, call))
+      if (valueOf(module, first.node).held !== 'plain' || isMoved(module, value) || !isMove(module, call))
         continue;
       seen.add(statement);
       const message = `\`self.${name}\` stays on the CPU when the module moves, and is copied to the device by every \`${shown(method)}(…)\``;

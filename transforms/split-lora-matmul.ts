@@ -12,7 +12,6 @@
 import {
   ask,
   freeName,
-  kindOf,
   lowRank,
   MATMUL,
   matrixProduct,
@@ -25,6 +24,7 @@ import {
   statementOf,
   type Transform,
   unparenthesized,
+  valueOf,
 } from '../src/toolkit/index.js';
 
 const CHAIN = /@[^@\n]*@/;
@@ -172,6 +172,6 @@ function isPlain(node: PyNode): boolean {
 }
 
 function areTensors(module: PyModule, operands: readonly PyNode[]): 'yes' | 'unknown' {
-  const isTensor = (node: PyNode) => /tensor/.test(kindOf(module, node));
+  const isTensor = (node: PyNode) => /tensor/.test(valueOf(module, node).kind);
   return operands.every(isTensor) ? 'yes' : 'unknown';
 }

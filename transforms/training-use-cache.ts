@@ -17,7 +17,7 @@ import {
   isInExpressionScope,
   isTestCode,
   isTrainerClass,
-  keywordArgument,
+  keywordValue,
   type ModelLoad,
   mayLoadAnyModel,
   modelLoad,
@@ -151,7 +151,7 @@ function* loadsForTrainers(module: PyModule): Generator<ModelLoad> {
     const call = callee.parent;
     if (call?.type !== 'call' || !isTrainerClass(module, callee)) continue;
     const [first] = argumentsOf(call);
-    const model = keywordArgument(call, 'model')?.value ?? first;
+    const model = keywordValue(call, 'model') ?? first;
     if (model?.type === 'identifier') given.add(model.text);
   }
   if (given.size === 0) return;

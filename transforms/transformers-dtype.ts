@@ -13,7 +13,7 @@ import {
   givenIn,
   isGivenBeside,
   isPipeline,
-  keywordArgument,
+  keywordValue,
   modelLoad,
   Proof,
   requireArrival,
@@ -98,7 +98,7 @@ export const transformersDtype: Transform<DtypeSite> = {
           ask('spread-without')`Is \`${'dtype'}\` missing from what is spread into the call?`,
         )
         .require(
-          keywordArgument(call, 'trust_remote_code')?.value?.type === 'true' ? 'unknown' : 'yes',
+          keywordValue(call, 'trust_remote_code')?.type === 'true' ? 'unknown' : 'yes',
           ask('remote-takes')`Does the code that comes with the model take \`${'dtype'}\`?`,
         );
     }

@@ -11,13 +11,14 @@ import {
   argumentsOf,
   attributeUsesElsewhere,
   classAround,
-  keywordArgument,
+  keywordValue,
   methodName,
   methodNamed,
   moduleKind,
   NN_MODULE,
   PLAIN_BASES,
   plainString,
+  positionalArguments,
   qualifiedName,
   receiverOf,
   row,
@@ -72,9 +73,7 @@ export const unusedBuffer: Transform = {
         continue;
       if (isReadElsewhere(module, around.classNode, name)) continue;
       const saved =
-        keywordArgument(call, 'persistent')?.value?.text === 'False'
-          ? ''
-          : ', and is saved with every checkpoint';
+        keywordValue(call, 'persistent')?.text === 'False' ? '' : ', and is saved with every checkpoint';
       yield {
         node: first,
         message: `nothing in this project reads the buffer \`${name}\`; it takes memory on the GPU for as long as the module lives${saved}`,
@@ -119,7 +118,7 @@ function isLarge(module: PyModule, value: PyNode): boolean {
   const callee = value.type === 'call' ? value.function : undefined;
   const path = callee && qualifiedName(module, callee);
   if (path === undefined || row(path)?.makes !== 'sizes') return false;
-  const written = argumentsOf(value).filter(({ type }) => type !== 'keyword_argument');
+  const written = positionalArguments(value);
   const [first] = written;
   const listed = first?.type === 'tuple' || first?.type === 'list';
   const sizes = listed ? first.named : path.endsWith('.full') ? [] : written;

@@ -1,8 +1,8 @@
 import type { PyModule } from '../semantic/module.js';
 import { ask, type Question } from '../semantic/question.js';
+import { standingOf } from '../semantic/standing.js';
 import type { Premise } from '../semantic/versions.js';
 import type { TransformMeta } from '../toolkit/contract.js';
-import { standingOf } from '../torch/versions.js';
 
 /** What the versions that a transform needs come to in one file. */
 export interface Floor {

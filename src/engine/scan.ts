@@ -78,7 +78,7 @@ export function plainScanOf(setup: EngineSetup, look: Look): Scan | Skipped {
   if (file.source.notebook === undefined) return inOrder;
   const inAnyOrder = (cells: readonly CellPlace[]) => {
     const starts = cells.map(({ start }) => start);
-    return scanTree(setup, file, candidates, glimpse, setup.parser.parse(glimpse.text), starts);
+    return scanParsed(setup, file, candidates, glimpse, starts);
   };
   return scanOfCells(setup, file, inOrder, inAnyOrder);
 }
@@ -87,8 +87,18 @@ function scanInOrder(setup: EngineSetup, { file, glimpse, candidates, isAddresse
   if (candidates.length === 0 && file.named !== true && !isAddressed) {
     return { kind: 'scan', file, findings: [], suppressed: [], notes: [] };
   }
-  const inPieces = file.named === true ? undefined : scanInPieces(setup, file, candidates, glimpse);
-  return inPieces ?? scanTree(setup, file, candidates, glimpse, setup.parser.parse(glimpse.text));
+  return scanParsed(setup, file, candidates, glimpse);
+}
+
+function scanParsed(
+  setup: EngineSetup,
+  file: SourceFile,
+  candidates: readonly Transform[],
+  glimpse: Glimpse,
+  cells: readonly number[] = [],
+): Scan | Skipped {
+  const inPieces = file.named === true ? undefined : scanInPieces(setup, file, candidates, glimpse, cells);
+  return inPieces ?? scanTree(setup, file, candidates, glimpse, setup.parser.parse(glimpse.text), cells);
 }
 
 /** Parses no more of a file than is asked for. Findings are the same: a permanent test compares. */
@@ -97,12 +107,13 @@ function scanInPieces(
   file: SourceFile,
   candidates: readonly Transform[],
   glimpse: Glimpse,
+  cells: readonly number[],
 ): Scan | Skipped | undefined {
   const { text, outline } = glimpse;
   if (outline === undefined) return undefined;
   try {
     const tree = setup.parser.parseInPieces(text, outline);
-    const result = scanTree(setup, file, candidates, glimpse, tree);
+    const result = scanTree(setup, file, candidates, glimpse, tree, cells);
     const hasFindings = result.kind === 'scan' && result.findings.length + result.suppressed.length > 0;
     // In a file that is broken anywhere, there are no findings.
     return hasFindings && tree.hasErrorElsewhere() ? undefined : result;
@@ -118,7 +129,7 @@ function scanTree(
   candidates: readonly Transform[],
   glimpse: Glimpse,
   tree: SyntaxTree,
-  cells: readonly number[] = [],
+  cells: readonly number[],
 ): Scan | Skipped {
   const { text } = file.source;
   return withTree(file, tree, () => {

@@ -102,11 +102,16 @@ export function isSteady(known: Row | undefined): boolean {
   return computes && !known.random && !known.runs;
 }
 
-const CONTAINERS = ['list.', 'dict.', 'set.', 'collections.deque.', 'queue.Queue.'];
+const CONTAINERS = ['list.', 'dict.', 'set.', 'collections.deque.'];
 
-/** A method by which a container of Python takes something in. */
+/** A method by which a container or a queue of Python takes something in. */
 export function isKeptBy(name: string): boolean {
-  return CONTAINERS.some((space) => rowAt(`${space}${name}`)?.keeps === true);
+  return [...CONTAINERS, 'queue.Queue.'].some((space) => rowAt(`${space}${name}`)?.keeps === true);
+}
+
+/** A method of a container that gives nothing of what it is handed: what it takes in, it has. */
+export function endsInContainer(name: string): boolean {
+  return CONTAINERS.some((space) => /nothing|number/.test(rowAt(`${space}${name}`)?.gives ?? ''));
 }
 
 /** A method that changes the tensor it is called on; torch marks them by a last underscore. */

@@ -5,14 +5,14 @@ import { type Given, givenIn } from '../semantic/given.js';
 import { qualifiedName } from '../semantic/imports.js';
 import { writtenBehind } from '../semantic/literals.js';
 import type { PyModule } from '../semantic/module.js';
-import { argumentsOf, keywordArgument } from '../semantic/statements.js';
+import { isAtLeast } from '../semantic/standing.js';
+import { argumentsOf, keywordArgument, keywordValue } from '../semantic/statements.js';
 import { plainString } from '../semantic/strings.js';
 import { isTestCode } from '../semantic/test-code.js';
 import type { PyNode } from '../syntax/node.js';
 import { argumentsCalls, libraryOf } from '../torch/huggingface/huggingface.js';
 import { modelLoad } from '../torch/huggingface/pretrained.js';
 import { adamCalls } from '../torch/training/optimizer-call.js';
-import { isAtLeast } from '../torch/versions.js';
 import { CONFIGURATIONS } from './configurations.js';
 import { DTYPE_WORDS, type Found, linearsNamed, optimizerNamed, type Reading } from './reading.js';
 
@@ -102,7 +102,7 @@ class Reader {
     const [call] = calls;
     if (call === undefined) return this.#network();
     const classes = this.#classes(call);
-    const first = keywordArgument(call, 'pretrained_model_name_or_path')?.value ?? argumentsOf(call)[0];
+    const first = keywordValue(call, 'pretrained_model_name_or_path') ?? argumentsOf(call)[0];
     const model = first && this.#told(first, first, isText);
     const dtype = keywordArgument(call, 'dtype') ?? keywordArgument(call, 'torch_dtype');
     const node = dtype?.value;
@@ -250,21 +250,21 @@ class Reader {
     if (eight !== undefined) return { optimizer: this.#found('adamw-8bit', eight.call) };
     const [adam] = adamCalls(this.module, ['Adam', 'AdamW']);
     if (adam !== undefined) {
-      const fused = keywordArgument(adam.call, 'fused')?.value?.type === 'true';
+      const fused = keywordValue(adam.call, 'fused')?.type === 'true';
       return { optimizer: this.#found(fused ? 'adamw-fused' : 'adamw', adam.call) };
     }
     const sgd = callsNamed(this.module, 'SGD').find(
       ({ call }) => qualifiedName(this.module, call.function as PyNode)?.startsWith('torch.') === true,
     );
     if (sgd === undefined) return {};
-    const momentum = keywordArgument(sgd.call, 'momentum')?.value;
+    const momentum = keywordValue(sgd.call, 'momentum');
     const value = momentum && this.#value(momentum);
     return { optimizer: this.#found(value === undefined || value === 0 ? 'sgd' : 'sgd-momentum', sgd.call) };
   }
 
   #batch({ batch, sequence }: Partial<Reading>): Partial<Reading> {
     const loaders = batch === undefined ? callsNamed(this.module, 'DataLoader') : [];
-    const shuffled = loaders.find(({ call }) => keywordArgument(call, 'shuffle')?.value?.type === 'true');
+    const shuffled = loaders.find(({ call }) => keywordValue(call, 'shuffle')?.type === 'true');
     const entry = (shuffled ?? loaders[0])?.call;
     const keyword = entry && keywordArgument(entry, 'batch_size');
     const size = keyword?.value;

@@ -5,7 +5,7 @@ import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
 import { ask } from './question.js';
-import { argumentsOf, enclosingFunction } from './statements.js';
+import { argumentsOf, enclosingFunction, isCallee } from './statements.js';
 
 export interface AttributeUse {
   /** The whole `self.name`. */
@@ -81,7 +81,7 @@ function findUses(module: PyModule, name: string): NamedUses {
     const owner = classBehind(module, object);
     const certain = owner !== undefined;
     // Somebody else's method of that name.
-    if (!certain && node.parent?.type === 'call' && node.parent.function === node) continue;
+    if (!certain && isCallee(node)) continue;
     const use = { node, certain, kind: useKind(node) };
     const others = found.get(owner);
     if (others === undefined) found.set(owner, [use]);
@@ -177,6 +177,19 @@ function findCalls(module: PyModule, name: string): readonly PyNode[] {
     return isCall && call !== undefined ? [call] : [];
   });
   return calls.sort((a, b) => a.start - b.start);
+}
+
+/** What the family gives to an attribute, or adds to it; undefined for what is no assignment to it alone. */
+export function valuesWritten(
+  module: PyModule,
+  classNode: PyNode,
+  name: string,
+): readonly (PyNode | undefined)[] {
+  return attributeUses(module, classNode, name)
+    .filter(({ kind }) => kind !== 'read')
+    .map(({ node: { parent }, node }) =>
+      /assignment$/.test(parent?.type ?? '') && parent?.left === node ? parent.right : undefined,
+    );
 }
 
 /** The value given to `self.name` where the family writes it exactly once, in an `__init__`. */

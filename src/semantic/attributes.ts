@@ -19,9 +19,23 @@ export function attributeValues(module: PyModule, attribute: PyNode): readonly P
     if (written?.type === 'assignment' && written.left === place) {
       const value = written.right;
       if (value !== undefined) values.push(value);
-    } else if (written?.type === 'pattern_list' || written?.type === 'tuple_pattern') return undefined;
+    } else if (written?.type === 'pattern_list' || written?.type === 'tuple_pattern') {
+      const value = valueAcross(written, place);
+      if (value === undefined) return undefined;
+      values.push(value);
+    }
   }
   return values.length === 0 ? undefined : values;
+}
+
+/** `b` of `self.x, self.y = a, b`, for `self.y`. */
+function valueAcross(pattern: PyNode, target: PyNode): PyNode | undefined {
+  const right = pattern.parent?.type === 'assignment' ? pattern.parent.right : undefined;
+  if (right?.type !== 'expression_list' && right?.type !== 'tuple') return undefined;
+  const [targets, values] = [pattern.named, right.named];
+  const isEven =
+    targets.length === values.length && ![...targets, ...values].some(({ type }) => /splat/.test(type));
+  return isEven ? values[targets.indexOf(target)] : undefined;
 }
 
 /** Whether `self.name` or `parts["name"]` may get another value between two places of a function that read it. */

@@ -28,6 +28,18 @@ export function callsNamed(module: PyModule, word: string): readonly NamedCall[]
   return [...found.values()].sort((a, b) => a.name.start - b.name.start);
 }
 
+/** `b` of `a.b`, `a` of `a`. */
+export function lastName(expression: PyNode): PyNode | undefined {
+  if (expression.type === 'identifier') return expression;
+  return expression.type === 'attribute' ? expression.attribute : undefined;
+}
+
+/** The last name of what is called or held, whichever element of it: `update` of `self.meter.update`, `nets` of `nets[0]`. */
+export function nameOf(expression: PyNode): string {
+  const inner = expression.type === 'subscript' ? expression.value : undefined;
+  return inner === undefined ? (lastName(expression)?.text ?? '') : nameOf(inner);
+}
+
 /** The other name that an import or a plain assignment gives to what a node names. */
 function aliasOf(node: PyNode): PyNode | undefined {
   const imported = node.closest('aliased_import')?.alias;

@@ -7,6 +7,7 @@ import {
   argumentsOf,
   hasSplat,
   keywordArgument,
+  keywordValue,
   methodName,
   ownNodes,
   unparenthesized,
@@ -130,17 +131,16 @@ function optionsOf(
     if (node.text !== 'add_argument' || call?.type !== 'call') return [];
     const flags = argumentsOf(call).flatMap((argument) => plainString(argument) ?? []);
     const flag = flags.find((each) => each.startsWith('--')) ?? flags[0];
-    const dest = keywordArgument(call, 'dest')?.value;
+    const dest = keywordValue(call, 'dest');
     const name = (dest && plainString(dest)) ?? flag?.replace(/^-+/, '').replaceAll('-', '_');
     if (flag === undefined || name === undefined) return [];
-    const value = keywordArgument(call, 'default')?.value;
+    const value = keywordValue(call, 'default');
     const isPlain =
       flag.startsWith('-') &&
       !hasSplat(call) &&
       ['nargs', 'action', 'const'].every((each) => keywordArgument(call, each) === undefined);
     // argparse runs `type` over a default that is a string: `"none"` may become None there.
-    const isConverted =
-      value?.type === 'string' && (keywordArgument(call, 'type')?.value?.text ?? 'str') !== 'str';
+    const isConverted = value?.type === 'string' && (keywordValue(call, 'type')?.text ?? 'str') !== 'str';
     const isTruthy = value && !isConverted ? truthOf(value) : undefined;
     const defaulted =
       isPlain && value !== undefined && isTruthy !== undefined ? { flag, value, isTruthy } : undefined;

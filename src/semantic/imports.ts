@@ -20,6 +20,11 @@ export function qualifiedName(module: PyModule, expression: PyNode): string | un
   return qualify(module, expression, 0);
 }
 
+/** The dotted path of what a call calls. */
+export function calledPath(module: PyModule, call: PyNode): string | undefined {
+  return call.function && qualifiedName(module, call.function);
+}
+
 function qualify(module: PyModule, expression: PyNode, hops: number): string | undefined {
   if (expression.type === 'attribute') {
     const object = expression.object;

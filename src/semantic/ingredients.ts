@@ -21,8 +21,15 @@ export interface Ingredients {
 /** Code that names more than this is not looked through. */
 const MAX_VISITED = 200;
 
-/** Undefined where there is too much of it. Types, and attributes of values, are not followed. */
-export function ingredientsOf(module: PyModule, node: PyNode): Ingredients | undefined {
+/**
+ * Undefined where there is too much of it. Types, and attributes of values, are not followed. `isEnough`: a stranger behind
+ * which nothing more is wanted.
+ */
+export function ingredientsOf(
+  module: PyModule,
+  node: PyNode,
+  isEnough: (stranger: string) => boolean = () => false,
+): Ingredients | undefined {
   const definitions: Elsewhere[] = [];
   const strangers = new Set<string>();
   const handed: Elsewhere[] = [];
@@ -37,6 +44,8 @@ export function ingredientsOf(module: PyModule, node: PyNode): Ingredients | und
       const { found, stranger, isGiven } = behindName(at, name, definitions);
       pending.push(...found);
       if (stranger !== undefined) strangers.add(stranger);
+      if (stranger !== undefined && isEnough(stranger))
+        return { definitions, strangers: [...strangers], handed };
       if (isGiven) handed.push({ module: at.module, node: wholePath(name) });
     }
   }

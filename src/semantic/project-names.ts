@@ -71,9 +71,9 @@ export function isRedefined(module: PyModule, name: string): boolean {
 }
 
 function findRedefined(module: PyModule, name: string): boolean {
+  if (redefines(module.alone, name)) return true;
   const mention = { word: name, beside: [], needs: [`def ${name}`] };
-  const others = module.around.summaries(mention, redefines);
-  return redefines(module.alone, name) || others === undefined || others.includes(true);
+  return module.around.summaries(mention, redefines)?.includes(true) ?? true;
 }
 
 function redefines(alone: PyModule, name: string): boolean {

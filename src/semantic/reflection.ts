@@ -3,7 +3,7 @@ import { stringValue } from './attribute-uses.js';
 import { classBehind } from './definitions.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
-import { argumentsOf } from './statements.js';
+import { argumentsOf, isCallee } from './statements.js';
 
 /** The place in a file that may read the attribute without naming it as one. */
 export function reflectionIn(
@@ -35,7 +35,7 @@ export function reflectionIn(
   const copying = copies ? [...module.at('copy'), ...module.at('.copy')] : [];
   const copied = copying.find((hit) => {
     const callee = hit.parent?.attribute === hit ? hit.parent : hit;
-    const isCalled = callee.parent?.type === 'call' && callee.parent.function === callee;
+    const isCalled = isCallee(callee);
     return isCalled && qualifiedName(module, callee) === SHALLOW_COPY;
   });
   const getter = module.at('attrgetter').find(({ text, parent }) => {

@@ -2,7 +2,7 @@ import type { PyNode } from '../syntax/node.js';
 import { ancestryOf } from './definitions.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
-import { decoratorsOf, enclosingClass, enclosingFunction, enclosingLoops } from './statements.js';
+import { decoratorsOf, enclosingClass, enclosingFunction, enclosingLoops, isCallee } from './statements.js';
 
 /** How often a statement runs, as far as the file shows. */
 export type Repetition =
@@ -77,5 +77,5 @@ function isStarted(use: PyNode): boolean {
 }
 
 function isCalled(use: PyNode): boolean {
-  return use.parent?.type === 'call' && use.parent.function === use;
+  return isCallee(use);
 }

@@ -1,7 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
-import { argumentsOf } from './statements.js';
+import { argumentsOf, isCallee } from './statements.js';
 import { plainString } from './strings.js';
 import { isTestFile } from './test-code.js';
 
@@ -74,8 +74,7 @@ function namedPath(alone: PyModule, string: PyNode | undefined): string | undefi
 /** `for name in ("load", "save"): setattr(lib, name, …)`: the name is somewhere in the file. */
 function computedPath(alone: PyModule, word: string): string | undefined {
   for (const callee of alone.words('setattr')) {
-    const call =
-      callee.parent?.type === 'call' && callee.parent.function === callee ? callee.parent : undefined;
+    const call = isCallee(callee) ? callee.parent : undefined;
     const [object, name] = call === undefined ? [] : argumentsOf(call);
     const lib = object && qualifiedName(alone, object);
     if (lib !== undefined && name !== undefined && plainString(name) === undefined) return `${lib}.${word}`;

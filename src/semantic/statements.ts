@@ -114,13 +114,35 @@ export function allNodes(node: PyNode): Generator<PyNode> {
   return (node.body ?? node).walk();
 }
 
+/** The node is what a call calls. */
+export function isCallee(node: PyNode): boolean {
+  return node.parent?.type === 'call' && node.parent.function === node;
+}
+
+/** The node is what an assignment sets, alone; with `+=` and the like where `updates` says so. */
+export function isTarget(node: PyNode, updates = false): boolean {
+  const { parent } = node;
+  if (parent?.left !== node) return false;
+  return parent.type === 'assignment' || (updates && parent.type === 'augmented_assignment');
+}
+
 /** The arguments of a call, comments left out; empty for a bare generator argument's call. */
 export function argumentsOf(call: PyNode): readonly PyNode[] {
   return call.arguments?.named ?? [];
 }
 
+/** The arguments without a keyword. */
+export function positionalArguments(call: PyNode): readonly PyNode[] {
+  return argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
+}
+
 export function keywordArgument(call: PyNode, name: string): PyNode | undefined {
   return argumentsOf(call).find((node) => node.type === 'keyword_argument' && node.name?.text === name);
+}
+
+/** The value that a call gives by a keyword. */
+export function keywordValue(call: PyNode, name: string): PyNode | undefined {
+  return keywordArgument(call, name)?.value;
 }
 
 export function hasSplat(call: PyNode): boolean {

@@ -7,7 +7,16 @@ function isWord(text: string, start: number, length: number): boolean {
   return !isWordPart(text.charCodeAt(start - 1)) && !isWordPart(text.charCodeAt(start + length));
 }
 
-/** The same for a literal whose ends need not be letters. */
+/** The whole word at a place. */
+export function wordAround(text: string, offset: number): string {
+  let start = offset;
+  while (isWordPart(text.charCodeAt(start - 1))) start--;
+  let end = offset;
+  while (isWordPart(text.charCodeAt(end))) end++;
+  return text.slice(start, end);
+}
+
+/** Whether a literal whose ends need not be letters is no part of a longer word. */
 export function isWhole(text: string, start: number, literal: string): boolean {
   const startsWord = isWordPart(literal.charCodeAt(0)) && isWordPart(text.charCodeAt(start - 1));
   return !startsWord && !isWordPart(text.charCodeAt(start + literal.length));

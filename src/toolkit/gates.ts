@@ -8,10 +8,10 @@ import { onlyUse, type Written } from '../semantic/literals.js';
 import type { PyModule } from '../semantic/module.js';
 import { ask } from '../semantic/question.js';
 import { replacedInProject } from '../semantic/replaced.js';
+import { standingOf } from '../semantic/standing.js';
 import { decoratorsOf, enclosingFunction } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { argumentsCalls, argumentsTakers } from '../torch/huggingface/huggingface.js';
-import { standingOf } from '../torch/versions.js';
 import type { Proof } from './proof.js';
 
 /**
@@ -33,6 +33,13 @@ export function requireVersion(
       'version',
     )`Is ${`${name} ${version} or newer`} (${doubt === undefined ? '' : `${doubt}, and `}before that, ${because})?`,
   });
+}
+
+/** Whether a package is some version or newer; if so, the fix counts on what says it. Otherwise it needs a form that older ones take. */
+export function countsOn(proof: Proof, module: PyModule, name: string, version: string): boolean {
+  const { answer, premise } = standingOf(module, name, version);
+  if (premise !== undefined) proof.countOn(premise);
+  return answer === 'yes';
 }
 
 /** Asks that a variable serves this setting alone. */

@@ -41,7 +41,7 @@ export {
   spreadsMore,
 } from '../semantic/given.js';
 export { hydraSetting, hydraSources } from '../semantic/hydra.js';
-export { importsPackage, nameFor, qualifiedName } from '../semantic/imports.js';
+export { calledPath, importsPackage, nameFor, qualifiedName } from '../semantic/imports.js';
 export { type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
 export { frameReader, neededAfter } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
@@ -52,6 +52,7 @@ export { settersElsewhere } from '../semantic/project-names.js';
 export { ask, type Question } from '../semantic/question.js';
 export { repetitionOf } from '../semantic/repetition.js';
 export type { Scope } from '../semantic/scope.js';
+export { isAtLeast, isInstalled } from '../semantic/standing.js';
 export {
   argumentsOf,
   contextManagers,
@@ -60,9 +61,12 @@ export {
   enclosingLoops,
   enclosingWiths,
   hasSplat,
+  isCallee,
   isInExpressionScope,
   keywordArgument,
+  keywordValue,
   methodName,
+  positionalArguments,
   receiverOf,
   statementOf,
   swallowsErrors,
@@ -209,26 +213,25 @@ export {
   trainingLoops,
 } from '../torch/training/training-loop.js';
 export { isTraced, wrappingGates } from '../torch/training/wrapping.js';
-export { isAtLeast, isInstalled } from '../torch/versions.js';
 export {
-  differentiatingCaller,
   differentiatingReader,
   onlyReadOutside,
 } from '../values/effects/mode.js';
-export { fatesAt } from '../values/uses/record-fate.js';
+export { effectsOf, usesOf, valueOf } from '../values/index.js';
+
 export { backwardIn, isEvaluation, isReport } from '../values/uses/report.js';
-export { isComputedHere } from '../values/value/computed-value.js';
-export { isCertainDevice, isCpu, isDevice } from '../values/value/device-value.js';
-export { mayCarryGradient, recordsNoGraph } from '../values/value/gradient.js';
-export { type Held, heldTensor } from '../values/value/held-tensor.js';
+
+export { isCertainDevice } from '../values/value/device-value.js';
+export { recordsNoGraph } from '../values/value/gradient.js';
+export type { Held } from '../values/value/held-tensor.js';
 export { type LowRank, lowRank, type MatrixProduct, matrixProduct } from '../values/value/low-rank.js';
-export { isProvenTensor } from '../values/value/proven-tensor.js';
-export { kindOf } from '../values/value/tensor.js';
+
 export type * from './contract.js';
 export { countPasses } from './counting.js';
 export { EditBuilder, Unfixable } from './edit-builder.js';
 export { withEvidence } from './evidence.js';
 export {
+  countsOn,
   onlyHere,
   requireArrival,
   requireOriginal,

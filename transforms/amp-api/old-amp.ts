@@ -10,7 +10,7 @@ import { methodName, receiverOf } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { AMP_NAMES, OLD_AMP } from '../../src/torch/catalog.js';
-import { isProvenTensor } from '../../src/values/value/proven-tensor.js';
+import { valueOf } from '../../src/values/index.js';
 
 /** A use of one of the names that moved. */
 export interface AmpUse {
@@ -148,7 +148,7 @@ function runsOtherCode(module: PyModule, node: PyNode): boolean {
   const [name, receiver] = [methodName(node), receiverOf(node)];
   if (name === undefined || receiver === undefined) return !isHarmlessBuiltin(callee.text);
   // Of tensors and modules alike, and without a forward.
-  return !isOfModulesToo(name) && name !== 'detach' && name !== 'item' && !isProvenTensor(module, receiver);
+  return !isOfModulesToo(name) && name !== 'detach' && name !== 'item' && !valueOf(module, receiver).isTensor;
 }
 
 const REPLACES =

@@ -1,7 +1,13 @@
 import { definitionOf } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
-import { argumentsOf, keywordArgument, methodName, unparenthesized } from '../../src/semantic/statements.js';
+import {
+  argumentsOf,
+  keywordArgument,
+  keywordValue,
+  methodName,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
@@ -106,8 +112,8 @@ function parsed(module: PyModule, name: string): readonly FlagDeclaration[] {
   return [...module.text.matchAll(written)].flatMap(({ index }): readonly FlagDeclaration[] => {
     const call = module.root.descendantAt(index + 1).closest('call');
     if (call === undefined || !/^add_(?:argument|option)$|^option$/.test(methodName(call) ?? '')) return [];
-    const action = keywordArgument(call, 'action')?.value?.text ?? '';
-    const type = keywordArgument(call, 'type')?.value?.text;
+    const action = keywordValue(call, 'action')?.text ?? '';
+    const type = keywordValue(call, 'type')?.text;
     const isFlag = /store_(?:true|false)|BooleanOptionalAction/.test(action);
     const isBoolean = isFlag || type === 'bool' || keywordArgument(call, 'is_flag')?.text.endsWith('True');
     return [{ node: argumentsOf(call)[0] ?? call, isBoolean: isBoolean === true }];

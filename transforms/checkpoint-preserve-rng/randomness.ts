@@ -14,6 +14,7 @@ import {
   argumentsOf,
   decoratorsOf,
   hasSplat,
+  isCallee,
   keywordArgument,
   methodName,
   receiverOf,
@@ -133,7 +134,7 @@ function isOfSelf(attribute: PyNode): boolean {
 }
 
 function isUnsteadyProperty(module: PyModule, attribute: PyNode, depth: number): boolean {
-  if (attribute.parent?.type === 'call' && attribute.parent.function === attribute) return false;
+  if (isCallee(attribute)) return false;
   const read = isOfSelf(attribute) ? definitionBehind(module, attribute) : undefined;
   return read !== undefined && (depth > MAX_DEPTH || !isSteadyBody(module, read, depth + 1));
 }

@@ -14,7 +14,8 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { type Fate, fatesOf } from '../../src/values/uses/record-fate.js';
+import { usesOf } from '../../src/values/index.js';
+import type { Fate } from '../../src/values/uses/record-fate.js';
 import { recordsNoGraph } from '../../src/values/value/gradient.js';
 
 const METER = /meter|avg|average|tracker|smooth|running/i;
@@ -55,7 +56,7 @@ function isNumberTaken(definition: Definition): boolean {
 /** What becomes of a tensor that is given to a meter, wherever the project reads it again; undefined where that is not seen. */
 export function fatesInMeter(module: PyModule, store: PyNode): readonly Fate[] | undefined {
   const given = updatedBy(module, store);
-  return given && fatesOf(given.module, given.node);
+  return given && usesOf(given.module, given.node, 'variable');
 }
 
 /** The `update` gives the tensor to other code, which may ask it for its graph. */
@@ -63,7 +64,7 @@ export function handsOn(module: PyModule, store: PyNode): boolean {
   const given = updatedBy(module, store);
   const update = given?.node.closest('function_definition');
   if (given === undefined || update === undefined) return false;
-  return fatesOf(given.module, given.node).some(
+  return usesOf(given.module, given.node, 'variable').some(
     ({ kind, node }) => kind === 'escapes' && node.type !== 'attribute' && update.contains(node),
   );
 }

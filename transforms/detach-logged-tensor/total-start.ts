@@ -5,7 +5,7 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, enclosingLoops, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isZero } from '../../src/torch/record/running-total.js';
-import { isPythonNumber } from '../../src/values/value/python-number.js';
+import { valueOf } from '../../src/values/index.js';
 
 /**
  * Whether `self.total` or `totals["loss"]` is only ever set to numbers, and otherwise added to; an element of a tensor that
@@ -83,5 +83,5 @@ function holdsNumber(module: PyModule, dictionary: PyNode, key: PyNode): boolean
 }
 
 function isNumber(module: PyModule, value: PyNode | undefined): boolean {
-  return value !== undefined && isPythonNumber(module, value) === 'yes';
+  return value !== undefined && valueOf(module, value).isNumber === 'yes';
 }

@@ -2,7 +2,13 @@ import type { Answer } from '../../src/semantic/answer.js';
 import { importsPackage, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
-import { argumentsOf, keywordArgument, methodName, receiverOf } from '../../src/semantic/statements.js';
+import {
+  argumentsOf,
+  keywordArgument,
+  keywordValue,
+  methodName,
+  receiverOf,
+} from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { SAVE } from '../../src/torch/catalog.js';
 import { definitionsOf, isModel, isTrainer, nameSaysModel } from '../../src/torch/module/model-value.js';
@@ -38,7 +44,7 @@ function savedBy(module: PyModule, call: PyNode): Omit<ModelSave, 'statement'> |
   // Any name for it ends in "save": the text is cheaper to ask than the scopes.
   if (callee?.text.endsWith('save') && qualifiedName(module, callee) === SAVE) {
     const [first] = argumentsOf(call);
-    const saved = first?.type === 'keyword_argument' ? keywordArgument(call, 'obj')?.value : first;
+    const saved = first?.type === 'keyword_argument' ? keywordValue(call, 'obj') : first;
     return saved && { saved, wanted: 'the weights of a torch model', isModel: holdsWeights(module, saved) };
   }
   const receiver = receiverOf(call);

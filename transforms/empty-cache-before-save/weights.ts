@@ -1,14 +1,9 @@
 import { type Answer, any } from '../../src/semantic/answer.js';
+import { lastName } from '../../src/semantic/called-name.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, receiverOf, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import {
-  definitionsOf,
-  isModel,
-  lastName,
-  nameSaysModel,
-  passesForModel,
-} from '../../src/torch/module/model-value.js';
+import { definitionsOf, isModel, nameSaysModel, passesForModel } from '../../src/torch/module/model-value.js';
 
 /** Whether what is handed to `torch.save` holds a model's weights; `no` as well where nothing speaks for it. */
 export function holdsWeights(module: PyModule, expression: PyNode, hops = 0): Answer {

@@ -27,7 +27,8 @@ export function isWorthACommit(module: PyModule, save: ModelSave): boolean {
 function copies(module: PyModule, { statement, saved }: ModelSave): boolean {
   const call = statement.named[0];
   const method = call && methodName(call);
-  if (method === 'save_pretrained' || method === 'save_model') return true;
+  const isOfLibrary = method === 'save_pretrained' || method === 'save_model';
+  if (isOfLibrary && !module.memo(makesAdapters, module)) return true;
   if (
     enclosingWiths(statement)
       .flatMap(contextManagers)
@@ -46,6 +47,22 @@ function copies(module: PyModule, { statement, saved }: ModelSave): boolean {
               .flatMap(contextManagers)
               .some(({ text }) => GATHERING.test(text))),
       ),
+  );
+}
+
+/** What makes adapters, by the end of its name: a library's save writes these alone then, which are small. */
+const ADAPTERS: readonly string[] = ['get_peft_model', 'PeftModel', 'inject_adapter_in_model'];
+
+function makesAdapters(module: PyModule): boolean {
+  const isGiven = module
+    .wordsSet('peft_config')
+    .some(({ parent }) => parent?.type === 'keyword_argument' && parent.value?.type !== 'none');
+  if (isGiven) return true;
+  return ADAPTERS.some((word) =>
+    module.at(word).some((node) => {
+      const name = node.parent?.type === 'attribute' && node.parent.attribute === node ? node.parent : node;
+      return node.type === 'identifier' && qualifiedName(module, name)?.startsWith('peft.') === true;
+    }),
   );
 }
 

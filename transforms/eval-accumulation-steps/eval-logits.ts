@@ -2,7 +2,7 @@ import { ancestryOf, definitionBehind } from '../../src/semantic/definitions.js'
 import { definitionOf } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { argumentsOf, hasSplat, keywordArgument } from '../../src/semantic/statements.js';
+import { argumentsOf, hasSplat, keywordValue } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { argumentsCall, isTrainerClass } from '../../src/torch/huggingface/huggingface.js';
 import { modelLoad } from '../../src/torch/huggingface/pretrained.js';
@@ -60,7 +60,7 @@ export function* logitCollectors(module: PyModule): Generator<PyNode> {
 }
 
 function isGiven(call: PyNode, name: string): boolean {
-  const value = keywordArgument(call, name)?.value;
+  const value = keywordValue(call, name);
   return value !== undefined && value.type !== 'none';
 }
 
@@ -73,7 +73,7 @@ function overrides(module: PyModule, callee: PyNode): boolean {
 
 function argumentAt(call: PyNode, name: string, position: number): PyNode | undefined {
   const at = argumentsOf(call)[position];
-  return keywordArgument(call, name)?.value ?? (at?.type === 'keyword_argument' ? undefined : at);
+  return keywordValue(call, name) ?? (at?.type === 'keyword_argument' ? undefined : at);
 }
 
 /** The arguments are made in this file, in one place, and say nothing that changes what is kept. */
@@ -85,7 +85,7 @@ function keepsLogits(module: PyModule, call: PyNode): boolean {
   if (argumentsCall(module, only)?.own !== undefined || argumentsCall(module, only) === undefined)
     return false;
   return OTHERWISE.every((name) => {
-    const value = keywordArgument(only, name)?.value;
+    const value = keywordValue(only, name);
     return value === undefined || value.type === 'false';
   });
 }

@@ -1,6 +1,6 @@
 import { isExact, isPlain, ofTensor, row } from '../../src/library/library.js';
 import { definitionOf, reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
-import { qualifiedName } from '../../src/semantic/imports.js';
+import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
 import type { Scope } from '../../src/semantic/scope.js';
@@ -91,8 +91,7 @@ function findOutputs(module: PyModule): readonly JoinedOutputs[] {
 }
 
 function isJoin(module: PyModule, call: PyNode): boolean {
-  const callee = call.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   return path !== undefined && row(path)?.joins === true;
 }
 

@@ -1,6 +1,13 @@
 import { ofTensor } from '../../src/library/library.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { argumentsOf, keywordArgument, methodName, receiverOf } from '../../src/semantic/statements.js';
+import {
+  argumentsOf,
+  keywordArgument,
+  keywordValue,
+  methodName,
+  positionalArguments,
+  receiverOf,
+} from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
 /** A cast between a factory and its move. */
@@ -33,8 +40,8 @@ export function castIn(module: PyModule, path: string, factory: PyNode, moved: P
 function fillsExactly(_module: PyModule, path: string, factory: PyNode): boolean {
   if (/\.(?:zeros|ones|eye)$/.test(path)) return true;
   if (!path.endsWith('.full')) return false;
-  const given = argumentsOf(factory).filter(({ type }) => type !== 'keyword_argument');
-  const value = keywordArgument(factory, 'fill_value')?.value ?? given[1];
+  const given = positionalArguments(factory);
+  const value = keywordValue(factory, 'fill_value') ?? given[1];
   // Booleans and bytes hold no more.
   return value?.type === 'integer' && /^[01]$/.test(value.text);
 }

@@ -1,7 +1,13 @@
 import type { PyModule } from '../../src/semantic/module.js';
-import { argumentsOf, keywordArgument, methodName, receiverOf } from '../../src/semantic/statements.js';
+import {
+  argumentsOf,
+  keywordValue,
+  methodName,
+  positionalArguments,
+  receiverOf,
+} from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isFloating } from '../../src/values/value/tensor.js';
+import { valueOf } from '../../src/values/index.js';
 
 /** `torch.empty(n)` holds what was left in memory, unless it has no elements or is filled on the spot. */
 export function isFilled(path: string, factory: PyNode, moved: PyNode): boolean {
@@ -31,17 +37,17 @@ export function cutsAlike(path: string, factory: PyNode): 'yes' | 'unknown' {
 }
 
 function dtypeOf(factory: PyNode): string {
-  return keywordArgument(factory, 'dtype')?.value?.text ?? 'float';
+  return keywordValue(factory, 'dtype')?.text ?? 'float';
 }
 
 /** A GPU sums fractional steps up in other precision; where the start and the step are integers, all numbers are exact. */
 export function isExactOnAnyDevice(module: PyModule, factory: PyNode, path: string): boolean {
   if (path.endsWith('.linspace')) return false;
   if (!path.endsWith('.arange')) return true;
-  const given = argumentsOf(factory).filter(({ type }) => type !== 'keyword_argument');
+  const given = positionalArguments(factory);
   const [start, step] = given.length > 1 ? [given[0], given[2]] : [undefined, undefined];
-  const keyword = (name: string): PyNode | undefined => keywordArgument(factory, name)?.value;
+  const keyword = (name: string): PyNode | undefined => keywordValue(factory, name);
   return [start ?? keyword('start'), step ?? keyword('step')].every(
-    (value) => value === undefined || isFloating(module, value) === 'no',
+    (value) => value === undefined || valueOf(module, value).isFloating === 'no',
   );
 }

@@ -2,9 +2,10 @@ import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsByParameter } from '../../src/semantic/parameters.js';
+import { isCallee } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isDevice } from '../../src/values/value/device-value.js';
+import { valueOf } from '../../src/values/index.js';
 
 /**
  * The argument of a call in the project that gives the parameter which an expression names something that is no device:
@@ -21,9 +22,9 @@ export function givenInstead(module: PyModule, expression: PyNode): Elsewhere | 
   const own = module.reads(scope, named.text).map((node) => ({ module, node }));
   const { uses } = usesElsewhere(module, named, { may: () => true, byName: false });
   for (const { module: there, node } of [...own, ...uses]) {
-    const call = node.parent?.type === 'call' && node.parent.function === node ? node.parent : undefined;
+    const call = isCallee(node) ? node.parent : undefined;
     const value = call && argumentsByParameter(there, functionNode, call)?.get(parameter.text);
-    if (value !== undefined && value.type !== 'none' && isDevice(there, value) === 'no')
+    if (value !== undefined && value.type !== 'none' && valueOf(there, value).isDevice === 'no')
       return { module: there, node: value };
   }
   return undefined;

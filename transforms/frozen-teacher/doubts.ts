@@ -31,12 +31,16 @@ import { differentiatedAlone } from './sinks.js';
 import type { TeacherRun } from './sites.js';
 
 /**
- * All that speaks against computing this statement without gradients, refusals first. Two proofs: nobody reads what it
+ * All that speaks against computing this statement without gradients, or what forbids it. Two proofs: nobody reads what it
  * computes with its graph; or the graph leads to nothing but parameters that nobody trains and whose gradients nobody reads.
  */
 export function doubtsAboutRun(module: PyModule, run: TeacherRun): readonly GradDoubt[] {
-  const found = [...doubtsOf(module, run)];
-  return [...found.filter(({ answer }) => answer === 'no'), ...found.filter(({ answer }) => answer !== 'no')];
+  const found: GradDoubt[] = [];
+  for (const doubt of doubtsOf(module, run)) {
+    if (doubt.answer === 'no') return [doubt];
+    found.push(doubt);
+  }
+  return found;
 }
 
 /** Without gradients, other kernels or another program may run. */
@@ -88,7 +92,9 @@ function* doubtsIfShared(
   const owner = enclosingFunction(statement) ?? module.root;
   const hook = hookElsewhere(module, owner);
   if (hook !== undefined) yield unknown(ask('kept-only-read')`Is what ${hook} keeps ${ONLY_READ}?`);
-  const state = stateOfForward(module);
+  const state = fates
+    .map(({ network }) => stateOfForward(module, network))
+    .find((each) => each !== undefined);
   if (state !== undefined) yield unknown(stateOnlyRead(state));
   const isCast = enclosingWiths(statement)
     .flatMap(contextManagers)

@@ -15,7 +15,7 @@ import {
   argumentsOf,
   decoratorsOf,
   enclosingFunction,
-  keywordArgument,
+  keywordValue,
   methodName,
   ownNodes,
   receiverOf,
@@ -26,10 +26,10 @@ import { DATA_LOADER, isModuleClass, NUMPY, TORCH } from '../../src/torch/catalo
 import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { passesForModel } from '../../src/torch/module/model-value.js';
 import { passOf } from '../../src/torch/training/training-loop.js';
+import { valueOf } from '../../src/values/index.js';
 import { recordsNoGraph } from '../../src/values/value/gradient.js';
 import { isPlainParameter, valuesPutInto } from '../../src/values/value/parts.js';
 import { isPlainAttribute } from '../../src/values/value/plain.js';
-import { isFloating, kindOf } from '../../src/values/value/tensor.js';
 import { classOf, definitionCalled } from './called.js';
 import { asksForGradient, first, type Given, isAsked, isLoader, isLoss, withoutGradient } from './inputs.js';
 import { isSetting, isSettingPath } from './sharing.js';
@@ -127,7 +127,8 @@ export class Graphless {
   }
 
   #name(module: PyModule, name: PyNode, given: Given, depth: number): GradDoubt | undefined {
-    if (kindOf(module, name) === 'number' || isFloating(module, name) === 'no') return undefined;
+    if (valueOf(module, name).kind === 'number' || valueOf(module, name).isFloating === 'no')
+      return undefined;
     const scope = module.resolve(name);
     const definitions =
       reachingDefinitions(module, name) ??
@@ -236,12 +237,12 @@ export class Graphless {
     const all = (): GradDoubt | undefined =>
       first(argumentsOf(call), (each) => this.#of(module, each, given, depth + 1));
     if (callee === undefined) return withoutGradient(call);
-    if (kindOf(module, call) === 'number') return undefined;
+    if (valueOf(module, call).kind === 'number') return undefined;
     const path = qualifiedName(module, callee);
     if (path?.startsWith(NUMPY)) return undefined;
     if (path === DATA_LOADER) return undefined;
     if (path?.startsWith(TORCH)) {
-      const asked = keywordArgument(call, 'requires_grad')?.value;
+      const asked = keywordValue(call, 'requires_grad');
       if (asked !== undefined && asked.type !== 'false')
         return asked.type === 'true' ? no(`\`${shown(call)}\` needs a gradient`) : withoutGradient(call);
       if (path.endsWith('.Parameter') || (isModuleClass(path) && row(path)?.is !== 'loss'))
@@ -288,7 +289,7 @@ export class Graphless {
         return cutsGraph(name)
           ? undefined
           : no(`the gradient of \`${shown(call)}\`, which is trained, would be lost`);
-    const isOfTensor = receiver !== undefined && kindOf(module, receiver).endsWith('tensor');
+    const isOfTensor = receiver !== undefined && valueOf(module, receiver).kind.endsWith('tensor');
     if (!isOfTensor && (receiver === undefined || ofTensor(name) === undefined || isRedefined(module, name)))
       return this.#unknownCall(module, call, given, depth);
     if (name === 'requires_grad_' && argumentsOf(call)[0]?.type !== 'false')

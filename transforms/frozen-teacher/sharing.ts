@@ -17,8 +17,8 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModuleClass } from '../../src/torch/catalog.js';
+import { valueOf } from '../../src/values/index.js';
 import { isPlainParameter } from '../../src/values/value/parts.js';
-import { kindOf } from '../../src/values/value/tensor.js';
 
 export function ownNetwork(maker: string): Question {
   return ask('own-network')`Does ${maker} make a network of its own?`;
@@ -50,7 +50,7 @@ export function isNoNetwork(module: PyModule, expression: PyNode, depth: number)
   const none = (inner: PyNode | undefined): boolean =>
     inner !== undefined && isNoNetwork(module, inner, depth + 1);
   if (depth > MAX_DEPTH) return false;
-  if (kindOf(module, node) === 'number') return true;
+  if (valueOf(module, node).kind === 'number') return true;
   switch (node.type) {
     case 'integer':
     case 'float':

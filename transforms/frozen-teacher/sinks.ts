@@ -10,7 +10,8 @@ import { ask } from '../../src/semantic/question.js';
 import {
   argumentsOf,
   enclosingFunction,
-  keywordArgument,
+  isCallee,
+  keywordValue,
   methodName,
   receiverOf,
   statementOf,
@@ -24,7 +25,7 @@ import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { traceGraph } from '../../src/torch/module/networks.js';
 import { ONLY_READ } from '../../src/torch/questions.js';
 import { gradUseElsewhere } from '../../src/values/effects/elsewhere.js';
-import { gradUseReached } from '../../src/values/effects/grad.js';
+import { reachesGradUse } from '../../src/values/effects/grad.js';
 import { recordsNoGraph } from '../../src/values/value/gradient.js';
 import { definitionCalled } from './called.js';
 import { isCutWhereRead, readsOf } from './detached.js';
@@ -130,7 +131,7 @@ function asksForGraph(module: PyModule, read: PyNode): boolean {
 function differentiatesInside(module: PyModule, call: PyNode): boolean {
   const found = definitionCalled(module, call);
   if (found === undefined) return gradUseElsewhere(module, call.function ?? call) !== undefined;
-  return gradUseReached(found.module, found.node) !== undefined;
+  return reachesGradUse(found.module, found.node);
 }
 
 /** A reentrant checkpoint records nothing where none of its inputs has a graph: a network that gets the value may have one. */
@@ -178,7 +179,7 @@ function readsOfReturned(module: PyModule, functionNode: PyNode | undefined): re
   if (functionNode === undefined || name === undefined) return undefined;
   const calls = functionUses(module, functionNode).map((use) => {
     const callee = use.parent?.attribute === use ? use.parent : use;
-    return callee.parent?.type === 'call' && callee.parent.function === callee ? callee.parent : undefined;
+    return isCallee(callee) ? callee.parent : undefined;
   });
   if (calls.length === 0 || calls.includes(undefined)) return undefined;
   const { uses, unread } = usesElsewhere(module, name, { may: () => true, byName: true });
@@ -228,7 +229,7 @@ function mixes(
 /** `torch.zeros(3, requires_grad=True)`, `x.requires_grad_()` */
 function asksForGradient(call: PyNode): boolean {
   if (methodName(call) === 'requires_grad_') return argumentsOf(call).length === 0;
-  return keywordArgument(call, 'requires_grad')?.value?.type === 'true';
+  return keywordValue(call, 'requires_grad')?.type === 'true';
 }
 
 const MAX_DEPTH = 16;

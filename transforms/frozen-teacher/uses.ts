@@ -8,7 +8,7 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { subclassesElsewhere } from '../../src/semantic/project-names.js';
 import { ask, type Question } from '../../src/semantic/question.js';
 import { reflectionIn } from '../../src/semantic/reflection.js';
-import { argumentsOf, enclosingFunction, keywordArgument } from '../../src/semantic/statements.js';
+import { argumentsOf, enclosingFunction, isCallee, keywordArgument } from '../../src/semantic/statements.js';
 import {
   attributeUsesElsewhere,
   type UseElsewhere,
@@ -192,10 +192,7 @@ export abstract class NetworkUses {
   /** `net.eval()`, `net.parameters()`, `net.encoder`, `net.fc = …`. */
   #member(module: PyModule, node: PyNode, attribute: PyNode, hops: number, isPart = false): undefined {
     const name = attribute.attribute?.text ?? '';
-    const call =
-      attribute.parent?.type === 'call' && attribute.parent.function === attribute
-        ? attribute.parent
-        : undefined;
+    const call = isCallee(attribute) ? attribute.parent : undefined;
     if (call === undefined) return this.#part(module, attribute, hops);
     if (name === 'requires_grad_' && argumentsOf(call)[0]?.type === 'false' && !isPart && this.#isCertain)
       this.isFrozen = true;

@@ -2,7 +2,7 @@ import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.j
 import { importedNames } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath } from '../../src/semantic/names.js';
-import { argumentsOf, keywordArgument } from '../../src/semantic/statements.js';
+import { argumentsOf, keywordValue } from '../../src/semantic/statements.js';
 import { isTestFile } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { CPU_OFFLOAD } from '../../src/torch/catalog.js';
@@ -11,7 +11,7 @@ import { accumulatingLoops, callsNamed } from '../../src/torch/training/fsdp.js'
 /** Calls of `CPUOffload(…)` of torch that may offload parameters. */
 export function cpuOffloads(module: PyModule): readonly PyNode[] {
   return callsNamed(module, 'CPUOffload', CPU_OFFLOAD).filter((call) => {
-    const value = keywordArgument(call, 'offload_params')?.value ?? argumentsOf(call)[0];
+    const value = keywordValue(call, 'offload_params') ?? argumentsOf(call)[0];
     return value !== undefined && value.type !== 'false' && value.type !== 'none' && !isForSome(call);
   });
 }

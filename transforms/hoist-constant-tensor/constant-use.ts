@@ -13,7 +13,7 @@ import { roleOf } from '../../src/semantic/names.js';
 import { keywordArgument } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { TORCH_DISTRIBUTED } from '../../src/torch/catalog.js';
-import { kindOf } from '../../src/values/value/tensor.js';
+import { valueOf } from '../../src/values/index.js';
 
 /** What becomes of a tensor at one place where it is read. */
 export type ConstantUse =
@@ -96,7 +96,7 @@ export function constantUse(module: PyModule, read: PyNode, aliases = 0): Consta
 }
 
 function isNumeric(module: PyModule, node: PyNode | undefined): boolean {
-  return node !== undefined && kindOf(module, node) !== 'unknown';
+  return node !== undefined && valueOf(module, node).kind !== 'unknown';
 }
 
 function isTarget(place: PyNode): boolean {
@@ -155,7 +155,8 @@ function argumentUse(module: PyModule, call: PyNode, contained: boolean): Consta
     return readsOnly(callee.text) && module.resolve(callee) === undefined ? READ : passed;
   const name = callee?.attribute?.text ?? '';
   const receiver = callee?.object;
-  const tensor = receiver !== undefined && ['tensor', 'scalar-tensor'].includes(kindOf(module, receiver));
+  const tensor =
+    receiver !== undefined && ['tensor', 'scalar-tensor'].includes(valueOf(module, receiver).kind);
   if (tensor && !contained && isFresh(ofTensor(name.replace(/_$/, '')))) return READ;
   return isKeptBy(name) ? { kind: 'kept', by: call } : passed;
 }

@@ -18,8 +18,7 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { DEVICE, TENSOR_TYPES } from '../../src/torch/catalog.js';
-import { isDevice } from '../../src/values/value/device-value.js';
-import { kindOf } from '../../src/values/value/tensor.js';
+import { valueOf } from '../../src/values/index.js';
 
 /** `torch.tensor([1.0, 2.0]).view(1, 2).to(device)`: numbers written in the code, in a tensor. */
 export interface Constant {
@@ -100,7 +99,7 @@ function moveOf(module: PyModule, call: PyNode): Move {
   if (value === undefined || others.length > 0 || (only !== value && only?.name?.text !== 'device'))
     return 'other';
   // Where nothing says what `dev` is, it is one thing for all iterations, or moves between devices.
-  const answer = isDevice(module, value);
+  const answer = valueOf(module, value).isDevice;
   return answer === 'yes' || (answer === 'unknown' && value.text === 'dev') ? value : 'other';
 }
 
@@ -197,7 +196,7 @@ function isSettled(module: PyModule, identifier: PyNode, loop: PyNode): boolean 
 }
 
 function isTensorName(module: PyModule, identifier: PyNode): boolean {
-  if (['tensor', 'scalar-tensor'].includes(kindOf(module, identifier))) return true;
+  if (['tensor', 'scalar-tensor'].includes(valueOf(module, identifier).kind)) return true;
   const scope = module.resolve(identifier);
   const [only, ...others] = scope === undefined ? [] : module.writes(scope, identifier.text);
   if (only === undefined || others.length > 0 || roleOf(only) !== 'parameter') return false;
@@ -290,7 +289,7 @@ export function movesInLoops(
     const call = place.parent?.parent;
     if (roleOf(place) !== 'read' || call?.type !== 'call' || methodName(call) !== 'to') return [];
     const [only, ...others] = argumentsOf(call);
-    if (only === undefined || others.length > 0 || isDevice(module, only) !== 'yes') return [];
+    if (only === undefined || others.length > 0 || valueOf(module, only).isDevice !== 'yes') return [];
     const inLoop = enclosingLoops(call).some((loop) => !loop.contains(statement));
     if (module.scopeAt(place) !== scope) return [];
     if (!inLoop) continue;

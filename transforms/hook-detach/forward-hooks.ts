@@ -4,7 +4,7 @@ import { roleOf } from '../../src/semantic/names.js';
 import {
   argumentsOf,
   enclosingFunction,
-  keywordArgument,
+  keywordValue,
   methodName,
   ownNodes,
   receiverOf,
@@ -33,7 +33,7 @@ function findStored(module: PyModule): readonly StoredOutput[] {
   for (const { text, parent } of module.at('register_forward_hook')) {
     const call = parent?.parent;
     if (text !== 'register_forward_hook' || call?.type !== 'call' || call.function !== parent) continue;
-    const given = keywordArgument(call, 'hook')?.value ?? argumentsOf(call)[0];
+    const given = keywordValue(call, 'hook') ?? argumentsOf(call)[0];
     const hook = given && hookBehind(module, given);
     if (hook !== undefined) hooks.add(hook);
   }

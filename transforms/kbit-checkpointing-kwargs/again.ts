@@ -7,12 +7,14 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { mayLead } from '../../src/semantic/paths.js';
 import { ask } from '../../src/semantic/question.js';
+import { isAtLeast } from '../../src/semantic/standing.js';
 import {
   allNodes,
   argumentsOf,
   enclosingFunction,
   hasSplat,
   keywordArgument,
+  keywordValue,
   statementOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
@@ -30,7 +32,6 @@ import {
   NOT_REENTRANT,
 } from '../../src/torch/module/checkpointing.js';
 import { definitionsOf } from '../../src/torch/module/model-value.js';
-import { isAtLeast } from '../../src/torch/versions.js';
 
 /**
  * Whether checkpointing, chosen at `call` in the non-re-entrant form, stays in it: nobody enables it again in the form that
@@ -186,8 +187,7 @@ function findTrainerCalls(module: PyModule): readonly TrainerCall[] {
     for (const { call } of callsNamed(module, word)) {
       const callee = call.function;
       const [, second] = argumentsOf(call);
-      const args =
-        keywordArgument(call, 'args')?.value ?? (second?.type === 'keyword_argument' ? undefined : second);
+      const args = keywordValue(call, 'args') ?? (second?.type === 'keyword_argument' ? undefined : second);
       const isKnown = callee !== undefined && isTrainerClass(module, callee);
       found.push({ node: call, args: isKnown ? args : undefined });
     }

@@ -9,6 +9,7 @@ import {
   hasSplat,
   isAsync,
   keywordArgument,
+  keywordValue,
   methodName,
   receiverOf,
 } from '../../src/semantic/statements.js';
@@ -315,7 +316,7 @@ export function isIndexable(module: PyModule, { classNode, fill, source }: Eager
     return 'no';
   if (/^(?:list|sorted|tuple)$/.test(callee.text)) return 'yes';
   if (qualifiedName(module, callee) !== LOAD_DATASET || hasSplat(value)) return 'unknown';
-  const streaming = keywordArgument(value, 'streaming')?.value;
+  const streaming = keywordValue(value, 'streaming');
   if (streaming !== undefined && streaming.type !== 'false') return 'no';
   return keywordArgument(value, 'split') === undefined ? 'no' : 'yes';
 }

@@ -1,14 +1,13 @@
 import { calledDefinition, methodNamed } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
-import { qualifiedName } from '../../src/semantic/imports.js';
+import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { decoratorsOf, isAsync, ownNodes } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
 /** The parameter of a function of the project, in whichever file, that gets an argument of a call. Not of a method, which others may override. */
 export function parameterGiven(module: PyModule, call: PyNode, argument: PyNode): Elsewhere | undefined {
-  const callee = call.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   const found = path === undefined ? ownFunction(module, call) : definedElsewhere(module, path);
   if (
     found?.node.type !== 'function_definition' ||

@@ -20,5 +20,5 @@ export function copiesState(module: PyModule, receiver: PyNode): Answer {
 function findCopying(module: PyModule, receiver: PyNode): Answer {
   const made = madeBy(module, receiver, COPIER);
   const found = made === 'yes' ? hasCopyingParts(module, receiver) : made;
-  return found === 'unknown' ? allLoadPlainly(module) : found;
+  return found === 'unknown' ? allLoadPlainly(module, receiver) : found;
 }

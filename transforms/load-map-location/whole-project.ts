@@ -2,6 +2,8 @@ import type { Answer } from '../../src/semantic/answer.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { isProgram } from '../../src/semantic/program.js';
 import type { PyNode } from '../../src/syntax/node.js';
+import { isInstallable, isMadeHere } from './installed.js';
+import { isOther, type Keeper, keeperOf } from './keeper.js';
 import { fateOfParameter } from './loaded-value.js';
 import { hasTensorSettings, loadsAsUsual, loadsPlainly } from './loading-class.js';
 
@@ -9,21 +11,30 @@ import { hasTensorSettings, loadsAsUsual, loadsPlainly } from './loading-class.j
  * Whether every object that this program can get hold of, and that has a `load_state_dict`, copies what it loads: no file of the
  * project has a way of its own, and none of them imports a package of which the library knows that it has. What can be installed, or has no program, may be handed objects by others.
  */
-export function allLoadPlainly(module: PyModule): Answer {
-  return module.memo(findPlainLoading, module);
+export function allLoadPlainly(module: PyModule, receiver: PyNode): Answer {
+  const found = module.memo(findPlainLoading, module);
+  if (found === undefined || (found.isOpen && !isMadeHere(module, receiver))) return 'unknown';
+  return found.keepers.every((keeper) => isOther(module, receiver, keeper)) ? 'yes' : 'unknown';
 }
 
-function findPlainLoading(module: PyModule): Answer {
+interface PlainLoading {
+  /** Others may hand it objects of theirs. */
+  readonly isOpen: boolean;
+  /** Classes of the program that keep something of what they load. */
+  readonly keepers: readonly Keeper[];
+}
+
+function findPlainLoading(module: PyModule): PlainLoading | undefined {
   const own = lookAt(module.alone);
-  if (own === OWN_WAY || (!own.isProgram && isInstallable(module))) return 'unknown';
+  if (own === OWN_WAY) return undefined;
   const others = ['import', 'load_state_dict'].map((word) =>
     module.around.summaries({ word, beside: [] }, lookAt),
   );
   const files: Look[] = [own];
   for (const found of others) {
-    if (found === undefined) return 'unknown';
+    if (found === undefined) return undefined;
     for (const file of found) {
-      if (file === OWN_WAY) return 'unknown';
+      if (file === OWN_WAY) return undefined;
       files.push(file);
     }
   }
@@ -31,8 +42,37 @@ function findPlainLoading(module: PyModule): Answer {
   const arePlain = files.every(({ imports }) =>
     imports.every((dotted) => places.has(dotted) || loadsAsUsual(dotted)),
   );
-  return arePlain && files.some((file) => file.isProgram) ? 'yes' : 'unknown';
+  if (!arePlain || !files.some((file) => file.isProgram)) return undefined;
+  return {
+    isOpen: !own.isProgram && isInstallable(module),
+    keepers: keepersAmong(module, files),
+  };
 }
+
+/** Where one of them keeps something, what another hands on may reach it. */
+function keepersAmong(module: PyModule, files: readonly Look[]): readonly Keeper[] {
+  if (files.every(({ areCopying }) => areCopying)) return [];
+  const isChanged = files.some(({ givesMethods }) => givesMethods);
+  return files
+    .flatMap(({ loaders }) => loaders)
+    .map(({ name, knows }) => ({ name, knows: isChanged || isTakenUp(module, name) ? undefined : knows }));
+}
+
+/** Whether some file does more with a class than to make an instance of it: it may inherit from it, or change it. */
+function isTakenUp(module: PyModule, name: string): boolean {
+  const files = module.around.summaries({ word: name, beside: [] }, takesUp);
+  return files === undefined || files.includes(true) || takesUp(module.alone, name);
+}
+
+function takesUp({ code }: PyModule, name: string): boolean {
+  const renamed = new RegExp(`\\b${name}\\s+as\\b`);
+  const used = new RegExp(`(?<!class\\s+|super\\()\\b${name}\\b(?!\\s*\\()`);
+  return code.split('\n').some((line) => (/^\s*(?:from|import)\b/.test(line) ? renamed : used).test(line));
+}
+
+/** Methods of modules that some object is given. */
+const GIVES_METHODS =
+  /\.(?:cuda|modules|named_parameters|parameters)\s*=(?!=)|\bsetattr\([^\n]*["'](?:cuda|modules|named_parameters|parameters)["']/;
 
 const OWN_WAY = 'own way';
 
@@ -40,6 +80,10 @@ interface Look {
   /** Its path, as an import spells it: `.lib.nets` for `lib/nets.py`. */
   readonly place: string;
   readonly isProgram: boolean;
+  /** Its classes with a way of their own to load, and whether all of these copy what they are given. */
+  readonly loaders: readonly Keeper[];
+  readonly areCopying: boolean;
+  readonly givesMethods: boolean;
   /** What it imports, `.lib.nets` for a relative import; of the others the first two names. */
   readonly imports: readonly string[];
 }
@@ -63,8 +107,8 @@ function lookAt(alone: PyModule): Look | typeof OWN_WAY {
     [OWN_METHODS, TENSOR_SETTINGS, COMPUTED].some((way) => alone.mentions(way))
   )
     return OWN_WAY;
-  if (!loadersOf(alone).every((method) => copiesGiven(alone, method)) || hasOddOptimizer(alone))
-    return OWN_WAY;
+  if (hasOddOptimizer(alone)) return OWN_WAY;
+  const loaders = loadersOf(alone);
   const place = `.${path.replace(/\.\w+$/, '').replaceAll('/', '.')}`;
   const imports = [...text.matchAll(IMPORT)].flatMap(([, from, several]) =>
     from === undefined
@@ -75,6 +119,9 @@ function lookAt(alone: PyModule): Look | typeof OWN_WAY {
   return {
     place: place.replace(/\.__init__$/, ''),
     isProgram: isProgram(alone),
+    loaders: loaders.map((method) => keeperOf(alone, method)),
+    areCopying: loaders.every((method) => copiesGiven(alone, method)),
+    givesMethods: alone.mentions(GIVES_METHODS),
     imports: [...new Set(imports.map((dotted) => spelledOut(place, dotted)))],
   };
 }
@@ -125,13 +172,4 @@ function partsOf(place: string): readonly string[] {
     name,
     ...(at === 0 ? [''] : [`${names[at - 1]}.${name}`]),
   ]);
-}
-
-/** It can be installed, so that code outside of it may call its functions. */
-function isInstallable(module: PyModule): boolean {
-  const project = module.around.file('pyproject.toml')?.text ?? '';
-  return (
-    module.around.file('setup.py') !== undefined ||
-    /^\[(?:project|tool\.poetry|build-system)\]/m.test(project)
-  );
 }

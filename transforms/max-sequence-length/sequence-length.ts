@@ -5,7 +5,7 @@ import { type Given, givenIn } from '../../src/semantic/given.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import { type Written, wholeNumber, writtenBehind } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { keywordArgument, methodName } from '../../src/semantic/statements.js';
+import { keywordArgument, keywordValue, methodName } from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
@@ -53,7 +53,7 @@ export function lengthsAbove(module: PyModule, limit: number): readonly LengthPl
   for (const { index } of module.text.matchAll(OPTION)) {
     const flag = module.root.descendantAt(index + 1).closest('string');
     const call = flag?.parent?.parent;
-    const value = call?.type === 'call' ? keywordArgument(call, 'default')?.value : undefined;
+    const value = call?.type === 'call' ? keywordValue(call, 'default') : undefined;
     if (flag === undefined || call === undefined || methodName(call) !== 'add_argument') continue;
     if (value !== undefined && keywordArgument(call, 'dest') === undefined)
       add(flag, { node: value, variable: undefined }, undefined);
@@ -98,7 +98,7 @@ function truncates(module: PyModule, call: PyNode): boolean {
     /^unsloth\.\w+\.from_pretrained$/.test(qualifiedName(module, callee) ?? '')
   )
     return true;
-  const truncation = keywordArgument(call, 'truncation')?.value;
+  const truncation = keywordValue(call, 'truncation');
   return (
     truncation !== undefined && truncation.type !== 'false' && /tokeniz|processor|encode/i.test(callee.text)
   );

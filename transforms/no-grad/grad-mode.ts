@@ -3,7 +3,8 @@ import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { importsOtherFramework } from '../../src/torch/framework.js';
 import { isCalledByTraining } from '../../src/torch/grad/roles.js';
-import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
+import { switchesGradOff } from '../../src/values/effects/mode.js';
+import { effectsOf } from '../../src/values/index.js';
 
 /** Somebody else decides about the function's grad mode, or has. */
 export function hasGradMode(module: PyModule, functionNode: PyNode): boolean {
@@ -12,9 +13,7 @@ export function hasGradMode(module: PyModule, functionNode: PyNode): boolean {
     isTestCode(module, functionNode) ||
     isTest(functionNode) ||
     isCalledByTraining(module, functionNode) ||
-    isGradOff(module, functionNode) ||
-    onlyRunsGradOff(module, functionNode) ||
-    entersGradOff(module, functionNode)
+    effectsOf(module, functionNode).isGradOff
   );
 }
 

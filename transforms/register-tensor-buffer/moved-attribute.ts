@@ -7,8 +7,7 @@ import { behindBracket } from '../../src/syntax/code-text.js';
 import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isBetween } from '../../src/syntax/within.js';
-import { isDevice } from '../../src/values/value/device-value.js';
-import { kindOf } from '../../src/values/value/tensor.js';
+import { valueOf } from '../../src/values/index.js';
 
 export interface MovedAttribute {
   /** `self.name`. */
@@ -145,5 +144,8 @@ export function isMove(module: PyModule, call: PyNode): boolean {
   const device = first.type === 'keyword_argument' ? first.value : first;
   if (first.type === 'keyword_argument' && first.name?.text !== 'device') return false;
   // `.to(x)` of another tensor moves as well.
-  return device !== undefined && (isDevice(module, device) !== 'no' || kindOf(module, device) === 'tensor');
+  return (
+    device !== undefined &&
+    (valueOf(module, device).isDevice !== 'no' || valueOf(module, device).kind === 'tensor')
+  );
 }

@@ -14,7 +14,7 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import type { Backward } from '../../src/torch/grad/backward-calls.js';
 import { gradUsesIn } from '../../src/values/effects/grad.js';
-import { kindOf } from '../../src/values/value/tensor.js';
+import { valueOf } from '../../src/values/index.js';
 
 /** Settings, sizes and data: they have no graph. */
 const SETTING =
@@ -52,7 +52,7 @@ function graphNames(
   const pending = [value];
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     const node = unparenthesized(at);
-    if (seen.has(node) || kindOf(module, node) === 'number') continue;
+    if (seen.has(node) || valueOf(module, node).kind === 'number') continue;
     seen.add(node);
     if (node.type === 'identifier') {
       if (SETTING.test(node.text)) continue;

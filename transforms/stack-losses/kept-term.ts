@@ -9,6 +9,7 @@ import { once } from '../../src/semantic/once.js';
 import {
   argumentsOf,
   keywordArgument,
+  keywordValue,
   methodName,
   ownNodes,
   receiverOf,
@@ -186,7 +187,7 @@ function sharedRoots(module: PyModule, value: PyNode): readonly PyNode[] {
 function sharedInput(module: PyModule, call: PyNode): PyNode | undefined {
   const callee = call.function;
   const name = methodName(call) ?? callee?.text ?? '';
-  const out = keywordArgument(call, 'out')?.value;
+  const out = keywordValue(call, 'out');
   const writes = name.endsWith('_') || keywordArgument(call, 'inplace') !== undefined;
   const mayWrite = argumentsOf(call).some(({ type }) => type === 'true');
   if (out !== undefined) return out;

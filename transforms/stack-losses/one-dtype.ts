@@ -17,9 +17,8 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { within } from '../../src/syntax/within.js';
 import { FLOAT_DTYPES } from '../../src/torch/catalog.js';
+import { valueOf } from '../../src/values/index.js';
 import { calledBy } from '../../src/values/value/called.js';
-import { isProvenTensor } from '../../src/values/value/proven-tensor.js';
-import { kindOf } from '../../src/values/value/tensor.js';
 
 const MAX_DEPTH = 16;
 /** A function within a function counts for more. */
@@ -89,7 +88,7 @@ function isFixed(rounds: Rounds, expression: PyNode, depth: number): boolean {
   if (!rounds.region.contains(node)) return true;
   if (depth > MAX_DEPTH) return false;
   const of = (inner: PyNode | undefined): boolean => inner !== undefined && isFixed(rounds, inner, depth + 1);
-  if (kindOf(rounds.module, node) === 'number') return true;
+  if (valueOf(rounds.module, node).kind === 'number') return true;
   switch (node.type) {
     case 'identifier':
       return isVariableFixed(rounds, node, depth);
@@ -171,7 +170,7 @@ function areItemsFixed(rounds: Rounds, sequence: PyNode, depth: number): boolean
     const whole = isFunction ? argumentsOf(node)[0] : receiverOf(node);
     return whole !== undefined && isFixed(rounds, whole, depth + 1);
   }
-  return isProvenTensor(module, node) && isFixed(rounds, node, depth + 1);
+  return valueOf(module, node).isTensor && isFixed(rounds, node, depth + 1);
 }
 
 function isItemFixed(rounds: Rounds, node: PyNode, depth: number): boolean {

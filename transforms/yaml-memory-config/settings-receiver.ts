@@ -2,7 +2,7 @@ import { ancestryOf, definitionBehind } from '../../src/semantic/definitions.js'
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { decoratorsOf, keywordArgument } from '../../src/semantic/statements.js';
+import { decoratorsOf, keywordValue } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { argumentsCall } from '../../src/torch/huggingface/huggingface.js';
 import { modelLoad } from '../../src/torch/huggingface/pretrained.js';
@@ -75,7 +75,5 @@ function dataclassReceiver(here: PyModule, own: Elsewhere): SettingsReceiver | u
 /** `x: int = 3`, `x: int = field(default=3)`. */
 function defaultIn(value: PyNode | undefined): PyNode | undefined {
   if (value?.type !== 'call') return value;
-  return value.function?.text.endsWith('field') === true
-    ? keywordArgument(value, 'default')?.value
-    : undefined;
+  return value.function?.text.endsWith('field') === true ? keywordValue(value, 'default') : undefined;
 }

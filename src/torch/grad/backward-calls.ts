@@ -1,6 +1,6 @@
 import { importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { argumentsOf, hasSplat, keywordArgument, receiverOf } from '../../semantic/statements.js';
+import { hasSplat, keywordValue, positionalArguments, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import type { Span } from '../../text/lines.js';
@@ -41,7 +41,7 @@ function findBackwards(module: PyModule): readonly Backward[] {
     const call = parent?.type === 'attribute' ? parent.parent : undefined;
     if (!/^(?:manual_)?backward$/.test(text) || call?.type !== 'call' || call.function !== parent) return [];
     const receiver = receiverOf(call);
-    const [first, ...others] = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
+    const [first, ...others] = positionalArguments(call);
     const engine =
       text !== 'backward' ||
       (parent !== undefined && qualifiedName(module, parent) !== undefined) ||
@@ -50,7 +50,7 @@ function findBackwards(module: PyModule): readonly Backward[] {
     const value = first !== undefined && engine ? first : receiver;
     if (value === undefined) return [];
     const retains = ['retain_graph', 'create_graph', 'inputs'].some((name) => {
-      const given = keywordArgument(call, name)?.value;
+      const given = keywordValue(call, name);
       return given !== undefined && given.type !== 'false';
     });
     return [{ call, value, retains: retains || hasSplat(call) || others.length > 0 }];

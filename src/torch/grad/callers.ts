@@ -10,7 +10,8 @@ import { ask } from '../../semantic/question.js';
 import { argumentsOf, enclosingClass, enclosingFunction } from '../../semantic/statements.js';
 import { type Look, type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Fate, fatesAt, fatesOfTarget } from '../../values/uses/record-fate.js';
+import { usesOf } from '../../values/index.js';
+import type { Fate } from '../../values/uses/record-fate.js';
 import { ONLY_READ } from '../questions.js';
 import type { GradDoubt } from './doubts.js';
 
@@ -171,7 +172,7 @@ function fatesOfCall(module: PyModule, use: PyNode, part: Part | undefined): rea
   const call = callOf(use);
   if (call === undefined) return [];
   const target = part && targetOf(call, part);
-  return target === undefined ? fatesAt(module, [call]) : fatesOfTarget(module, target);
+  return target === undefined ? usesOf(module, call) : usesOf(module, target, 'target');
 }
 
 /** The call of a function that is named here. */

@@ -2,8 +2,7 @@ import { reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { mayCarryGradient } from '../../values/value/gradient.js';
-import { isPythonNumber } from '../../values/value/python-number.js';
+import { valueOf } from '../../values/index.js';
 import { certainBackward, isSame, operandsOf, sourcesOf } from './spent-graph.js';
 
 const MAX_DEPTH = 8;
@@ -42,8 +41,8 @@ function comesFrom(module: PyModule, expression: PyNode, value: PyNode, depth: n
 /** An operand that the graph of the whole may come from; a number, a count and what is detached bring none. */
 function mayBring(module: PyModule, operand: PyNode): boolean {
   return (
-    isPythonNumber(module, operand) !== 'yes' &&
+    valueOf(module, operand).isNumber !== 'yes' &&
     !/accum/i.test(operand.text) &&
-    mayCarryGradient(module, operand)
+    valueOf(module, operand).mayHaveGraph()
   );
 }

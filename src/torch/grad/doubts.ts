@@ -6,26 +6,22 @@ import { isProgram } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { isAsync, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { suspicionsOf, trainingCallReached } from '../../values/effects/calls.js';
+import { suspicionsOf } from '../../values/effects/calls.js';
 import type { Suspect } from '../../values/effects/differentiators.js';
-import { classAskingForModeAround, differentiatingModuleAround } from '../../values/effects/elsewhere.js';
+import { classAskingForModeAround } from '../../values/effects/elsewhere.js';
 import {
   asksForGraph,
   derivativeNamed,
   hookElsewhere,
   measuredMemory,
 } from '../../values/effects/forward.js';
-import { gradUseReached } from '../../values/effects/grad.js';
-import {
-  differentiatingCaller,
-  differentiatingReader,
-  trainingAutocastAround,
-} from '../../values/effects/mode.js';
+import { differentiatingReader, trainingAutocastAround } from '../../values/effects/mode.js';
 import {
   differentiatesWhenIterated,
   differentiatingNetwork,
   suspectInWords,
 } from '../../values/effects/unknown-code.js';
+import { effectsOf } from '../../values/index.js';
 import { escapesOf, handsBackGraph } from '../../values/uses/escapes.js';
 import { GradTrace } from '../../values/value/trace.js';
 import { IS_TORCH } from '../framework.js';
@@ -80,7 +76,7 @@ export function* doubtsAbout(
     if (isDerived && into !== undefined && isLoopElement(module, functionNode, into)) continue;
     const by =
       into === undefined
-        ? differentiatingCaller(module, functionNode)
+        ? effectsOf(module, functionNode).differentiatedBy
         : differentiatingReader(module, functionNode, into);
     const name = by?.name?.text;
     const what = into === undefined ? 'what it returns' : `\`${shown(into)}\`, which it sets`;
@@ -159,18 +155,11 @@ function* refusals(
 ): Generator<GradDoubt> {
   if (isAsync(functionNode))
     yield no('the decorator does nothing on an `async def`: it only wraps the creation of the coroutine');
-  const reached = gradUseReached(module, functionNode);
-  if (reached !== undefined) {
-    const via = reached.via?.name?.text;
-    yield no(
-      via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
-    );
-  }
-  const inner = runs.length === 0 ? undefined : differentiatingModuleAround(module);
-  if (inner !== undefined) yield no(`it may run \`${inner.name}\`, whose forward ${inner.use.words}`);
+  const effects = effectsOf(module, functionNode);
+  for (const clause of effects.differentiation(runs.length > 0)) yield no(clause);
   if (isTrainingByName(functionNode)) yield no('its name says that it trains');
-  const training = trainingCallReached(module, functionNode);
-  if (training !== undefined) yield no(training.words);
+  const { trains } = effects;
+  if (trains !== undefined) yield no(trains);
   const compiler = compilerOf(module, functionNode);
   const scripted = scriptedElsewhere(module, functionNode);
   if (scripted !== undefined)
@@ -235,7 +224,7 @@ export function* doubtsAboutNetwork(
   const { text } = model;
   const hook = hookElsewhere(module, functionNode);
   if (hook !== undefined) yield unknown(ask('kept-only-read')`Is what ${hook} keeps ${ONLY_READ}?`);
-  const state = stateOfForward(module);
+  const state = stateOfForward(module, model);
   if (state !== undefined) yield unknown(stateOnlyRead(state));
   const derivative = derivativeNamed(part);
   if (derivative !== undefined)

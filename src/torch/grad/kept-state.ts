@@ -5,8 +5,9 @@ import type { PyModule } from '../../semantic/module.js';
 import { functionsOf } from '../../semantic/reach.js';
 import { enclosingClass, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { mayCarryGradient, recordsNoGraph } from '../../values/value/gradient.js';
-import { kindOf } from '../../values/value/tensor.js';
+import { valueOf } from '../../values/index.js';
+import { recordsNoGraph } from '../../values/value/gradient.js';
+import { mayHold } from '../module/holds.js';
 import { mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 
 /** What a network computes in its forward, and still has behind it. */
@@ -19,33 +20,38 @@ interface KeptState {
 
 /**
  * A forward stores a tensor with its graph on `self`, and somebody reads it later: a recurrent state, a cache, a second
- * loss. What an evaluation leaves there, training may differentiate. In this file, or in any other of the project.
+ * loss. What an evaluation leaves there, training may differentiate. In this file, or in any other
+ * of the project, of a class that the network may have a part of.
  */
-export function stateOfForward(module: PyModule): KeptState | undefined {
-  return module.memo(findState, module);
+export function stateOfForward(module: PyModule, network: PyNode): KeptState | undefined {
+  return module
+    .memo(findStates, module)
+    .find((state) => state === UNREAD || mayHold(module, network, state.owner));
 }
 
-function findState(module: PyModule): KeptState | undefined {
-  const own = module.alone.memo(stateIn, module.alone);
-  if (own !== undefined) return own;
-  const others = module.around.summaries({ word: 'forward', beside: [] }, stateIn);
-  return others === undefined ? UNREAD : others[0];
+function findStates(module: PyModule): readonly KeptState[] {
+  const own = module.alone.memo(statesIn, module.alone);
+  const others = module.around.summaries({ word: 'forward', beside: [] }, statesIn);
+  return [...own, ...(others?.flat() ?? [UNREAD])];
 }
 
 const UNREAD: KeptState = { owner: 'one of the many networks of the project', attribute: 'self' };
 
-function stateIn(module: PyModule): KeptState | undefined {
-  if (!mayHaveForward(module.text)) return undefined;
+/** One of each class. */
+function statesIn(module: PyModule): readonly KeptState[] {
+  if (!mayHaveForward(module.text)) return [];
+  const found = new Map<string, KeptState>();
   for (const method of functionsOf(module)) {
     const classNode = ASSIGNED.test(module.codeOf(method)) ? enclosingClass(method) : undefined;
     const owner = classNode?.name?.text;
-    if (classNode === undefined || owner === undefined || !runsInForward(module, method)) continue;
+    if (classNode === undefined || owner === undefined || found.has(owner)) continue;
+    if (!runsInForward(module, method)) continue;
     if (moduleKind(module, classNode).isModule === 'no') continue;
     const kept = [...ownNodes(method)].find((node) => isKept(module, classNode, node));
     const attribute = kept?.left?.text;
-    if (attribute !== undefined) return { owner, attribute };
+    if (attribute !== undefined) found.set(owner, { owner, attribute });
   }
-  return undefined;
+  return [...found.values()];
 }
 
 /** An attribute with something behind it that could assign to it. */
@@ -56,7 +62,11 @@ function isKept(module: PyModule, classNode: PyNode, node: PyNode): boolean {
   const [target, value] = [node.left, node.right];
   if (!/^(?:augmented_)?assignment$/.test(node.type) || target?.type !== 'attribute' || value === undefined)
     return false;
-  if (kindOf(module, value) === 'number' || recordsNoGraph(module, node) || !mayCarryGradient(module, value))
+  if (
+    valueOf(module, value).kind === 'number' ||
+    recordsNoGraph(module, node) ||
+    !valueOf(module, value).mayHaveGraph()
+  )
     return false;
   if (target.object?.text !== classAround(node)?.self) return false;
   const name = target.attribute?.text ?? '';

@@ -60,7 +60,7 @@ const PART_CALLED = /(?<![\w.])(?:self\.)?\w*(?:model|net|encoder|decoder)\w*\.[
 
 /** `load_model(…)` is called like something that is done, `model(…)` like what does it. */
 const DONE =
-  /^_*(?:add|build|check|compile|convert|copy|create|evaluate|export|fit|freeze|from|get|has|init|is|load|log|make|prepare|print|register|remove|reset|run|save|select|set|setup|switch|test|to|train|update|validate|wrap)_/;
+  /^_*(?:add|build|check|clone|compile|configure|convert|copy|create|delete|disable|download|dump|enable|evaluate|export|fit|free|freeze|from|get|has|init|initialize|inject|instantiate|is|load|log|make|move|prepare|print|prune|push|quantize|read|register|remove|replace|reset|restore|run|save|select|set|setup|store|summarize|switch|sync|test|to|train|unfreeze|unwrap|update|upload|validate|visualize|wrap|write)_/;
 
 function isCalledLikeNetwork(name: string): boolean {
   return !DONE.test(name) && nameSaysModel(name) === 'yes';
@@ -107,26 +107,44 @@ function runsOf(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
 /** The network that a call runs, as written: `net` of `net(x)`, `net.forward(x)` and `net.encode(x)`. */
 export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined {
   const callee = call.function;
-  if (callee === undefined || qualifiedName(module, callee) !== undefined) return undefined;
-  const isSpelled = callee.type === 'attribute' && methodName(call) === 'forward';
-  const network = isSpelled ? callee.object : callee;
-  if (network === undefined || !isPlainPath(network)) return undefined;
+  const object = callee?.type === 'attribute' ? callee.object : undefined;
+  if (callee === undefined || !mayRun(module, callee, object)) return undefined;
+  if (qualifiedName(module, callee) !== undefined) return undefined;
+  const isSpelled = object !== undefined && methodName(call) === 'forward';
+  const network = isSpelled ? object : callee;
+  if (!isPlainPath(network)) return undefined;
   const around = classAround(call);
   if (network.text === around?.self)
     return moduleKind(module, around.classNode).isModule === 'no' ? undefined : network;
   if (!isSpelled && calledDefinition(module, call) !== undefined) return undefined;
   if (isNetwork(module, network, isSpelled)) return network;
   // `model.encode(x)`, `model.encoder(x)`.
-  const whole = callee.type === 'attribute' ? callee.object : undefined;
   const name = methodName(call) ?? '';
-  if (whole === undefined || whole.text === around?.self || !isPlainPath(whole) || isOfModule(name))
+  if (object === undefined || object.text === around?.self || !isPlainPath(object) || isOfModule(name))
     return undefined;
-  return isPartInFile(module, name) && isNetwork(module, whole, false) ? whole : undefined;
+  return isPartInFile(module, name) && isNetwork(module, object, false) ? object : undefined;
+}
+
+/** Going by names alone, before anything is followed: most calls run no network. */
+function mayRun(module: PyModule, callee: PyNode, object: PyNode | undefined): boolean {
+  if (mayBeNetwork(module, callee) || lastName(callee) === 'forward') return true;
+  if (object === undefined) return callee.text === classAround(callee)?.self;
+  return isPlainPath(object) && mayBeNetwork(module, object);
+}
+
+function lastName(path: PyNode): string {
+  return (path.attribute ?? path).text;
+}
+
+function mayBeNetwork(module: PyModule, network: PyNode): boolean {
+  const name = lastName(network);
+  if (/^[A-Z]/.test(name)) return false;
+  return isCalledLikeNetwork(name) || module.glimpse.memo(namesMade).has(name);
 }
 
 /** The name, or the word `forward`, lets one ask; where it is known what made it, that decides. */
 function isNetwork(module: PyModule, network: PyNode, isSpelled: boolean): boolean {
-  const name = (network.attribute ?? network).text;
+  const name = lastName(network);
   if (/^[A-Z]/.test(name)) return false;
   if (isSpelled || isCalledLikeNetwork(name)) return isModel(module, network) !== 'no';
   return module.glimpse.memo(namesMade).has(name) && hasLayers(module, network);

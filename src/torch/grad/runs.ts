@@ -3,6 +3,7 @@ import { calledDefinition, methodsOf } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
 import { enclosingClass, ownNodes } from '../../semantic/statements.js';
+import { isSetAt, isWhole } from '../../semantic/word-places.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff } from '../../values/effects/mode.js';
 
@@ -80,11 +81,23 @@ export function isPartInFile(module: PyModule, name: string): boolean {
 /** The same of the project. */
 export function isPartInProject(module: PyModule, name: string): boolean {
   if (isPartInFile(module, name)) return true;
-  return module.around.summaries({ word: name, beside: ['forward'] }, hasPart)?.includes(true) ?? false;
+  const mention = { word: name, beside: ['forward'], needs: [`def ${name}`, `self.${name}`] };
+  return module.around.summaries(mention, hasPart)?.includes(true) ?? false;
 }
 
+/** `def` and the space behind it. */
+const LONGEST_DEF = 80;
+
 function hasPart(alone: PyModule, name: string): boolean {
-  return alone.words(name).some((node) => {
+  const { text } = alone;
+  if (!text.includes('forward')) return false;
+  // Only where a function is defined, or an attribute set.
+  const mayMake = (offset: number): boolean =>
+    isWhole(text, offset, name) &&
+    (text.startsWith('self.', offset - 5)
+      ? isSetAt(text, offset, name)
+      : /\bdef[\s\\]+$/.test(text.slice(Math.max(0, offset - LONGEST_DEF), offset)));
+  return alone.atPlaces(name, mayMake).some((node) => {
     const { parent } = node;
     const classNode = node.closest('class_definition');
     if (parent === undefined || classNode === undefined || !hasForward(classNode)) return false;

@@ -2,7 +2,7 @@ import { ofTensor, row } from '../../library/library.js';
 import { isSetBetween } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import { membersAsked } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isAlwaysAfter, isAlwaysFollowed } from '../../semantic/paths.js';
@@ -101,8 +101,7 @@ export function holdsActivations(module: PyModule, value: PyNode, depth = 0): bo
 }
 
 function savesForBackward(module: PyModule, call: PyNode, depth: number): boolean {
-  const callee = call.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   const name = methodName(call) ?? '';
   if (path !== undefined && row(path)?.loss !== undefined) return true;
   if ((path === undefined ? ofTensor(name) : row(path))?.saves)

@@ -1,6 +1,6 @@
 import { givesHeld, givesModule, isPlainMethod, walksModule } from '../../library/library.js';
 import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
   enclosingFunction,
@@ -143,8 +143,7 @@ class WalkTrace {
       case 'call': {
         const name = methodName(node);
         const receiver = receiverOf(node);
-        const callee = node.function;
-        const path = callee && qualifiedName(this.module, callee);
+        const path = calledPath(this.module, node);
         if (path !== undefined) {
           if (resultOf(path) === 'computed' && givenTo(node).some((given) => this.#isWalked(given)))
             return node;

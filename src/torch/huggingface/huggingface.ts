@@ -3,12 +3,12 @@ import { row } from '../../library/library.js';
 import { type Answer, all, not } from '../../semantic/answer.js';
 import { ancestryOf, definitionBehind, methodNamed } from '../../semantic/definitions.js';
 import type { Given } from '../../semantic/given.js';
-import { importsPackage, qualifiedName } from '../../semantic/imports.js';
+import { calledPath, importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isAtLeast } from '../../semantic/standing.js';
 import { keywordArgument } from '../../semantic/statements.js';
 import type { Taker } from '../../semantic/taken-by-name.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isAtLeast } from '../versions.js';
 
 /** What an expression names: an imported class of the kind, or a same-file class that derives from one. */
 function listedClass(
@@ -80,8 +80,7 @@ export function argumentsTakers(module: PyModule, { takers, homes }: Given): rea
 
 /** Whether a field has this value where nobody gives it, by the installed version of the library. */
 export function isDefault({ module, call, own }: ArgumentsCall, field: string, value: string): Answer {
-  const callee = call.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   const bases = own === undefined ? [] : ancestryOf(module, own).imported;
   const known = [path ?? '', ...bases].find((each) => row(each)?.is === 'arguments');
   const facts = known === undefined ? undefined : row(known);

@@ -1,5 +1,5 @@
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isWordPart } from '../../syntax/beside.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
@@ -131,7 +131,6 @@ function noNamesYet(): Map<string, boolean> {
 
 /** `transformers.pipeline(…)`. */
 export function isPipeline(module: PyModule, call: PyNode): boolean {
-  const callee = call.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   return path !== undefined && /^transformers\.(?:pipelines\.)?pipeline$/.test(path);
 }

@@ -1,7 +1,7 @@
 import { importsPackage } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask, type Question } from '../../semantic/question.js';
-import { keywordArgument } from '../../semantic/statements.js';
+import { keywordValue } from '../../semantic/statements.js';
 import { modelLoad } from '../huggingface/pretrained.js';
 
 /** What the re-entrant form leaves without gradient begins to learn in the other one. */
@@ -54,7 +54,7 @@ function loadsOnlyText(module: PyModule): boolean {
   return (
     loads.length > 0 &&
     loads.every(({ call, className }) => {
-      const remote = keywordArgument(call, 'trust_remote_code')?.value;
+      const remote = keywordValue(call, 'trust_remote_code');
       return TEXT_CLASS.test(className) && (remote === undefined || remote.type === 'false');
     })
   );

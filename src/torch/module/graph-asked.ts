@@ -2,6 +2,7 @@ import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isTarget } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { DEEPCOPY } from '../catalog.js';
 
@@ -57,7 +58,7 @@ function asks(alone: PyModule, name: PyNode): boolean {
 }
 
 function isSet(attribute: PyNode): boolean {
-  return attribute.parent?.type === 'assignment' && attribute.parent.left === attribute;
+  return isTarget(attribute);
 }
 
 /** In the body of a `try` of the same function. */

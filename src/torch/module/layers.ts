@@ -1,4 +1,5 @@
 import { canonical, row } from '../../library/library.js';
+import type { Answer } from '../../semantic/answer.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { ingredientsOf } from '../../semantic/ingredients.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -25,12 +26,15 @@ export function hasLayers(module: PyModule, value: PyNode): boolean {
 function networkIn(module: PyModule): Maker {
   return {
     gives: (path, made) => isLibraryModel(path) || hasWeights(path) || weightsIn(module, path, made) > 0,
-    isClass: (there, classNode) => {
-      const isModule = moduleKind(there, classNode).isModule === 'yes';
-      return isModule && ingredientsOf(there, classNode)?.strangers.some(hasWeights) ? 'yes' : 'unknown';
-    },
+    isClass: (there, classNode) => there.memo(classHasLayers, classNode),
     outlivesOthers: true,
   };
+}
+
+function classHasLayers(module: PyModule, classNode: PyNode): Answer {
+  const isModule = moduleKind(module, classNode).isModule === 'yes';
+  const made = isModule ? ingredientsOf(module, classNode, hasWeights) : undefined;
+  return made?.strangers.some(hasWeights) ? 'yes' : 'unknown';
 }
 
 /** Whether it runs layers in a chain: then its backward needs the weights of all but the first. */

@@ -1,5 +1,6 @@
 import { givesModule } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
+import { lastName } from '../../semantic/called-name.js';
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { type Definition, definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -130,10 +131,4 @@ export function definitionsOf(module: PyModule, identifier: PyNode): readonly De
 
 function defined(_module: PyModule, binding: PyNode): Definition {
   return definitionOf(binding);
-}
-
-/** `b` of `a.b`, `a` of `a`. */
-export function lastName(expression: PyNode): PyNode | undefined {
-  if (expression.type === 'identifier') return expression;
-  return expression.type === 'attribute' ? expression.attribute : undefined;
 }

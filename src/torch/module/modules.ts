@@ -2,9 +2,7 @@ import type { Answer } from '../../semantic/answer.js';
 import { callsOf, familyOf, stringValue } from '../../semantic/attribute-uses.js';
 import { ancestryOf, classBehind, heirsOf, methodsOf } from '../../semantic/definitions.js';
 import { type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
-
 import type { PyModule } from '../../semantic/module.js';
-
 import { argumentsOf, enclosingClass, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
@@ -90,7 +88,8 @@ function findForwardMethods(module: PyModule, classNode: PyNode): ReadonlySet<Py
   const found = new Set(methods.filter((method) => FORWARDS.has(method.name?.text ?? '')));
   for (const method of found) {
     for (const called of methods) {
-      if (!found.has(called) && within(callsOf(module, called), method).length > 0) found.add(called);
+      const mayCall = !found.has(called) && method.text.includes(`.${called.name?.text}`);
+      if (mayCall && within(callsOf(module, called), method).length > 0) found.add(called);
     }
   }
   return found;

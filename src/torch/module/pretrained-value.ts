@@ -2,7 +2,7 @@ import { givesModule } from '../../library/library.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { initialValue } from '../../semantic/attribute-uses.js';
 import { classBehind } from '../../semantic/definitions.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -38,8 +38,7 @@ export function isTransformersModel(
 
 function makesModel(module: PyModule, call: PyNode, asked: readonly string[]): Answer {
   if (modelLoad(module, call) !== undefined) return 'yes';
-  const callee = call.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   const [first] = argumentsOf(call);
   if (path !== undefined && (isKbitPreparation(path) || isPeftModelMaker(path)))
     return first === undefined ? 'unknown' : isTransformersModel(module, first, asked);

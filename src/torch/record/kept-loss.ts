@@ -4,20 +4,13 @@ import type { PyModule } from '../../semantic/module.js';
 import { isProgram } from '../../semantic/program.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
-import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
+import { enclosingFunction, enclosingLoops, isCallee, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { gradUseIn } from '../../values/effects/grad.js';
-import {
-  differentiatingCaller,
-  entersGradOff,
-  isGradOff,
-  onlyRunsGradOff,
-  switchesGradOff,
-} from '../../values/effects/mode.js';
-import { type Fate, fatesOf, fatesOfTarget } from '../../values/uses/record-fate.js';
-import { mayCarryGradient, recordsNoGraph } from '../../values/value/gradient.js';
-import { isProvenTensor } from '../../values/value/proven-tensor.js';
-import { kindOf } from '../../values/value/tensor.js';
+import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../values/effects/mode.js';
+import { effectsOf, usesOf, valueOf } from '../../values/index.js';
+import type { Fate } from '../../values/uses/record-fate.js';
+import { recordsNoGraph } from '../../values/value/gradient.js';
 import { isTorchCode } from '../framework.js';
 import { backwardsIn } from '../grad/backward-calls.js';
 import { callersElsewhere, isOnlyReadByCallers, partReturned } from '../grad/callers.js';
@@ -58,7 +51,7 @@ export function lossRecord(
 ): LossRecord | undefined {
   if (isReadByText(module, binding)) return undefined;
   const isAttribute = binding.type === 'attribute';
-  const fates = isAttribute ? fatesOfTarget(module, binding) : fatesOf(module, binding);
+  const fates = isAttribute ? usesOf(module, binding, 'target') : usesOf(module, binding, 'variable');
   if (fates.some(({ kind }) => kind === 'differentiated' || kind === 'gradless')) return undefined;
   const spending = values.map(
     (value) => spendingBackward(module, value)?.call ?? spendingStep(module, value)?.call,
@@ -144,13 +137,13 @@ function isEvaluationByName(node: PyNode): boolean {
 function isReadByText(module: PyModule, binding: PyNode): boolean {
   const around = enclosingFunction(binding) ?? module.root;
   return ['locals(', 'vars(', 'exec(', 'eval('].some((word) =>
-    module.atWithin(word, around).some((hit) => hit.parent?.type === 'call' && hit.parent.function === hit),
+    module.atWithin(word, around).some((hit) => isCallee(hit)),
   );
 }
 
 function isDifferentiatedByCaller(module: PyModule, { node }: Fate): boolean {
   const around = enclosingFunction(node);
-  return around !== undefined && differentiatingCaller(module, around) !== undefined;
+  return around !== undefined && effectsOf(module, around).differentiatedBy !== undefined;
 }
 
 /**
@@ -193,7 +186,7 @@ export function isWithoutGrad(module: PyModule, place: PyNode): boolean {
 
 /** Whether a value that may hang on a graph has `.detach()`; undefined where nothing says that it is a tensor at all. */
 export function isDetachable(module: PyModule, value: PyNode): Answer | undefined {
-  if (isTorchCode(module) === 'no' || !mayCarryGradient(module, value)) return undefined;
+  if (isTorchCode(module) === 'no' || !valueOf(module, value).mayHaveGraph()) return undefined;
   // Data that nobody trains on have no graph, whatever is done with them.
   const isTrained =
     spendingBackward(module, value) !== undefined || spendingStep(module, value) !== undefined;
@@ -201,7 +194,7 @@ export function isDetachable(module: PyModule, value: PyNode): Answer | undefine
   if (isTensorHere(module, value)) return 'yes';
   const term = lossTerm(module, value);
   if (term === undefined) return undefined;
-  return kindOf(module, value) === 'unknown' && term.scalar === 'no' ? 'no' : 'unknown';
+  return valueOf(module, value).kind === 'unknown' && term.scalar === 'no' ? 'no' : 'unknown';
 }
 
 /**
@@ -220,7 +213,7 @@ function hasLossClass(module: PyModule): boolean {
 /** By what it is made of, or because it is differentiated right there. */
 function isTensorHere(module: PyModule, value: PyNode): boolean {
   const node = unparenthesized(value);
-  if (isProvenTensor(module, node)) return true;
+  if (valueOf(module, node).isTensor) return true;
   if (isDifferentiated(module, node)) return !module.memo(hasLossClass, module);
   const step = spendingStep(module, node);
   if (step !== undefined) return step.returned.every((each) => isTensorHere(each.module, each.node));
@@ -233,7 +226,7 @@ export function graphCarrier(module: PyModule, value: PyNode): PyNode {
   const node = unparenthesized(value);
   if (node.type !== 'binary_operator') return value;
   const carrying = [node.left, node.right].flatMap((side) =>
-    side !== undefined && mayCarryGradient(module, side) ? [side] : [],
+    side !== undefined && valueOf(module, side).mayHaveGraph() ? [side] : [],
   );
   const [only, ...others] = carrying;
   return only !== undefined && others.length === 0 && isTensorHere(module, only)

@@ -2,7 +2,7 @@ import { isOperation, ofTensor, row } from '../../library/library.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { reachingDefinitions, readsReached } from '../../semantic/flow.js';
 import { shown } from '../../semantic/gate.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath } from '../../semantic/imports.js';
 import { readerOfVariables } from '../../semantic/liveness.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
@@ -12,11 +12,10 @@ import { ask } from '../../semantic/question.js';
 import { methodName, receiverOf, statementOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
-import { suspicionsOf, trainingCallReached } from '../../values/effects/calls.js';
-import { differentiatingModuleAround } from '../../values/effects/elsewhere.js';
+import { suspicionsOf } from '../../values/effects/calls.js';
 import { asksForGraph } from '../../values/effects/forward.js';
-import { gradUseReached } from '../../values/effects/grad.js';
 import { differentiates, differentiatingReader, onlyReadOutside } from '../../values/effects/mode.js';
+import { effectsOf } from '../../values/index.js';
 import { escapesOf } from '../../values/uses/escapes.js';
 import { isReport } from '../../values/uses/report.js';
 import { valuesPutInto } from '../../values/value/parts.js';
@@ -90,17 +89,10 @@ function* doubtsAboutPart(part: Part, statement: PyNode): Generator<GradDoubt> {
 }
 
 function* refusals(module: PyModule, loop: PyNode, models: readonly PyNode[]): Generator<GradDoubt> {
-  const reached = gradUseReached(module, loop);
-  if (reached !== undefined) {
-    const via = reached.via?.name?.text;
-    yield no(
-      via === undefined ? `it ${reached.use.words}` : `it may run \`${via}\`, which ${reached.use.words}`,
-    );
-  }
-  const inner = differentiatingModuleAround(module);
-  if (inner !== undefined) yield no(`it may run \`${inner.name}\`, whose forward ${inner.use.words}`);
-  const training = trainingCallReached(module, loop);
-  if (training !== undefined) yield no(training.words);
+  const effects = effectsOf(module, loop);
+  for (const clause of effects.differentiation(true)) yield no(clause);
+  const { trains } = effects;
+  if (trains !== undefined) yield no(trains);
   const mode = models.find(({ text }) => [...ownCalls(loop)].some((call) => switchesToTraining(call, text)));
   if (mode !== undefined) yield no(`\`${mode.text}\` is put back into training mode inside`);
 }
@@ -283,8 +275,7 @@ function isComputed(module: PyModule, value: PyNode): boolean {
   if (node.type === 'binary_operator') return true;
   if (node.type !== 'call') return false;
   if (networkRunBy(module, node) !== undefined) return true;
-  const callee = node.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, node);
   if (path !== undefined) return isOperation(row(path)) && row(path)?.storage === 'new';
   const receiver = receiverOf(node);
   return receiver !== undefined && isPure(module, methodName(node) ?? '') && isComputed(module, receiver);

@@ -7,7 +7,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isFloating, isScalarTensor, kindOf } from '../../values/value/tensor.js';
+import { valueOf } from '../../values/index.js';
 import { isTorchCode } from '../framework.js';
 
 /** A value that is added to a total: whether it is a 0-dim tensor, and of floating point. */
@@ -21,14 +21,17 @@ const MAX_HOPS = 4;
 
 /** Undefined when nothing says that the value is a tensor at all: most totals are of Python floats. */
 export function lossTerm(module: PyModule, value: PyNode): LossTerm | undefined {
-  const kind = kindOf(module, value);
+  const kind = valueOf(module, value).kind;
   if (kind === 'number') return undefined;
   if (kind !== 'unknown')
-    return { scalar: isScalarTensor(module, value), floating: isFloating(module, value) };
+    return { scalar: valueOf(module, value).isScalar, floating: valueOf(module, value).isFloating };
   if (isTorchCode(module) === 'no') return undefined;
   switch (clue(module, value, 0)) {
     case 'tensor':
-      return { scalar: 'unknown', floating: countsTruths(module, value) ? 'no' : isFloating(module, value) };
+      return {
+        scalar: 'unknown',
+        floating: countsTruths(module, value) ? 'no' : valueOf(module, value).isFloating,
+      };
     case 'mixed':
       return { scalar: 'no', floating: 'unknown' };
     default:
@@ -46,7 +49,7 @@ function countsTruths(module: PyModule, value: PyNode): boolean {
     reduction?.shape === 'one' &&
     reduction.dtype === 'same' &&
     argumentsOf(node).length === 0 &&
-    isFloating(module, receiver) === 'no'
+    valueOf(module, receiver).isFloating === 'no'
   );
 }
 
@@ -122,7 +125,7 @@ function operandClue(module: PyModule, operands: readonly (PyNode | undefined)[]
 function pathClue(module: PyModule, values: readonly (PyNode | undefined)[], hops: number): Clue {
   const clues = values.map((value): Clue | 'number' => {
     if (value === undefined) return 'none';
-    const kind = kindOf(module, value);
+    const kind = valueOf(module, value).kind;
     if (kind === 'number') return 'number';
     return kind === 'unknown' ? clue(module, value, hops) : 'tensor';
   });

@@ -1,10 +1,8 @@
 import { isMaker, mayShare, ofTensor, row } from '../../library/library.js';
-
 import { zeroGiven } from '../../semantic/counter.js';
 import { definitionOf } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-
 import {
   argumentsOf,
   methodName,
@@ -12,7 +10,6 @@ import {
   statementOf,
   unparenthesized,
 } from '../../semantic/statements.js';
-
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { placesOf } from '../../text/words.js';
@@ -96,8 +93,7 @@ export function isZero(module: PyModule, place: PyNode): boolean {
   let value: PyNode | undefined = unparenthesized(definition.value);
   while (value?.type === 'call' && isMoved(methodName(value) ?? '')) value = receiverOf(value);
   if (value?.type !== 'call' || /requires_grad/.test(value.text)) return false;
-  const callee = value.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, value);
   if (path === undefined) return methodName(value) === 'new_zeros';
   return path.endsWith('.zeros')
     ? isMaker(path)

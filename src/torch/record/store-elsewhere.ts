@@ -9,7 +9,7 @@ import {
   usesElsewhere,
 } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { fatesAt } from '../../values/uses/record-fate.js';
+import { usesOf } from '../../values/index.js';
 import { mayDifferentiate } from '../grad/callers.js';
 import { ONLY_READ } from '../questions.js';
 
@@ -24,7 +24,7 @@ export function storeGates(
 ): readonly Gate[] {
   const { uses, unread } = usesOfStore(module, store, { may: mayDifferentiate, byName: true });
   const gates = uses.flatMap(({ module: there, node, isCertain }): readonly Gate[] => {
-    const fate = fatesAt(there, [node]).find(({ kind }) => kind === 'differentiated')?.node;
+    const fate = usesOf(there, node).find(({ kind }) => kind === 'differentiated')?.node;
     const used = fate ?? (needsGraph(node) ? node : undefined);
     if (used === undefined) return [];
     const place = placeOf(there, used);

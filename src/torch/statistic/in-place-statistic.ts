@@ -2,23 +2,24 @@ import { isFresh, isMaker, row } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
 import { plainAttributes } from '../../semantic/attribute-uses.js';
 import { type Gate, gate, shown } from '../../semantic/gate.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
 import {
   argumentsOf,
   enclosingFunction,
   keywordArgument,
+  keywordValue,
   methodName,
   ownNodes,
   receiverOf,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { type Value, valueOf } from '../../values/index.js';
 import { readGatesElsewhere, tensorRead } from '../../values/uses/tensor-read.js';
-import { mayCarryGradient, recordsNoGraph } from '../../values/value/gradient.js';
+import { recordsNoGraph } from '../../values/value/gradient.js';
 import { isLayer } from '../../values/value/proven-tensor.js';
-import { type Fit, fits, isSingle, shapeOf } from '../../values/value/shape.js';
-import { isFloating, kindOf } from '../../values/value/tensor.js';
+import { type Fit, fits, isSingle } from '../../values/value/shape.js';
 import { HALF_DTYPES } from '../catalog.js';
 import { reflectionGates } from '../module/reflection.js';
 import { wrappingGates } from '../training/wrapping.js';
@@ -51,8 +52,7 @@ export function startOf(module: PyModule, { otherWrites }: RunningStatistic): St
 /** `torch.zeros(…)`, also with `.to(…)` or the like behind it. */
 function isFactory(module: PyModule, expression: PyNode): boolean {
   if (expression.type !== 'call') return false;
-  const callee = expression.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, expression);
   if (path !== undefined) return isMaker(path) && isFresh(row(path));
   const receiver = receiverOf(expression);
   const moved = ['to', 'cuda', 'cpu', 'float', 'double', 'fill_'].includes(methodName(expression) ?? '');
@@ -70,11 +70,12 @@ export function inPlaceGates(
   const { classNode, name, updates, reads, registration } = statistic;
   const self = `\`self.${name}\``;
   const plain = plainAttributes(module, classNode, name);
-  const shape = shapeOf(module, start.factory);
+  const shape = valueOf(module, start.factory).shape;
   const fit = worst(updates.map(({ fresh }) => fitOf(module, fresh, shape)));
   const device = deviceOf(module, start, statistic, shape);
   const carriesGraph = updates.some(
-    ({ target, fresh }) => !recordsNoGraph(module, target) && mayCarryGradient(module, fresh, target.text),
+    ({ target, fresh }) =>
+      !recordsNoGraph(module, target) && valueOf(module, fresh).mayHaveGraph(target.text),
   );
   const single = shape !== undefined && isSingle(shape) && fit !== 'yes';
   return {
@@ -119,8 +120,8 @@ export function inPlaceGates(
   };
 }
 
-function fitOf(module: PyModule, fresh: PyNode, shape: ReturnType<typeof shapeOf>): Fit {
-  const value = shapeOf(module, fresh);
+function fitOf(module: PyModule, fresh: PyNode, shape: Value['shape']): Fit {
+  const value = valueOf(module, fresh).shape;
   if (value !== undefined && value.dimensions.length === 0 && !value.open) return 'yes';
   return shape === undefined ? 'unknown' : fits(value, shape);
 }
@@ -133,13 +134,13 @@ function deviceOf(
   module: PyModule,
   { factory }: Start,
   { updates, otherWrites }: RunningStatistic,
-  shape: ReturnType<typeof shapeOf>,
+  shape: Value['shape'],
 ): 'yes' | 'unknown' {
   const flat = shape === undefined || (shape.dimensions.length === 0 && !shape.open);
   if (!flat || keywordDeep(factory, 'device') !== undefined) return 'yes';
   if (otherWrites.length > 1) return 'unknown';
   return updates.every(({ target, fresh }) => {
-    if (kindOf(module, fresh) === 'number') return true;
+    if (valueOf(module, fresh).kind === 'number') return true;
     const owner = enclosingFunction(target);
     return (
       owner !== undefined &&
@@ -178,7 +179,7 @@ function startGates(module: PyModule, { statement, factory }: Start, self: strin
 }
 
 function keywordDeep(call: PyNode, name: string): PyNode | undefined {
-  const own = keywordArgument(call, name)?.value;
+  const own = keywordValue(call, name);
   const receiver = receiverOf(call);
   return own ?? (receiver?.type === 'call' ? keywordDeep(receiver, name) : undefined);
 }
@@ -189,12 +190,12 @@ function floatingStart(module: PyModule, factory: PyNode): Answer {
     const path = node.type === 'attribute' ? qualifiedName(module, node) : undefined;
     if (path !== undefined && HALF_DTYPES.has(path)) return 'no';
   }
-  const known = isFloating(module, factory);
+  const known = valueOf(module, factory).isFloating;
   const callee = factory.function;
   const isFull = callee !== undefined && qualifiedName(module, callee)?.endsWith('.full');
   if (!isFull || keywordArgument(factory, 'dtype') !== undefined) return known;
-  const value = keywordArgument(factory, 'fill_value')?.value ?? argumentsOf(factory)[1];
-  return value === undefined ? 'unknown' : isFloating(module, value);
+  const value = keywordValue(factory, 'fill_value') ?? argumentsOf(factory)[1];
+  return value === undefined ? 'unknown' : valueOf(module, value).isFloating;
 }
 
 /** `super().__init__()`, `super(C, self).__init__()` or `Base.__init__(self)`, as a statement above. */

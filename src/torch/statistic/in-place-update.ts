@@ -7,11 +7,10 @@ import { once } from '../../semantic/once.js';
 import { ask } from '../../semantic/question.js';
 import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { valueOf } from '../../values/index.js';
 import { type TensorRead, tensorRead } from '../../values/uses/tensor-read.js';
 import { cpuSource } from '../../values/value/device.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
-import { isPythonNumber } from '../../values/value/python-number.js';
-import { kindOf } from '../../values/value/tensor.js';
 import type { RunningStatistic, Update } from './running-statistic.js';
 
 /** What must hold for `old * decay + fresh * gain` to be the same as `old.mul_(decay).add_(fresh, alpha=gain)` without gradients. */
@@ -28,7 +27,7 @@ export function updateGates(
       ? []
       : [
           {
-            answer: isPythonNumber(module, factor),
+            answer: valueOf(module, factor).isNumber,
             otherwise: {
               no: `\`${shown(factor)}\` is a tensor, and \`alpha=\` takes a Python number`,
               unknown: ask('python-number')`Is \`${shown(factor)}\` a Python number?`,
@@ -95,7 +94,9 @@ function runsOtherCode(module: PyModule, call: PyNode): boolean {
   if (receiver === undefined) return true;
   if (receiver.type === 'identifier' && receiver.text === 'self') return true;
   return (
-    callee.type === 'attribute' && receiver.text.startsWith('self.') && kindOf(module, receiver) === 'unknown'
+    callee.type === 'attribute' &&
+    receiver.text.startsWith('self.') &&
+    valueOf(module, receiver).kind === 'unknown'
   );
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../../semantic/statements.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
-import { kindOf } from '../../values/value/tensor.js';
+import { valueOf } from '../../values/index.js';
 import { LERP } from '../catalog.js';
 import { moduleKind, type Registration, registrationOf } from '../module/modules.js';
 
@@ -306,7 +306,7 @@ function freshPart(
     const found =
       sides.find(([side]) => areComplements(decay, side)) ??
       sides.find(([side]) => isNumeral(side)) ??
-      sides.find(([side]) => kindOf(module, side) === 'number');
+      sides.find(([side]) => valueOf(module, side).kind === 'number');
     if (found !== undefined) return { gain: found[0], fresh: found[1] };
   }
   return { fresh: term, gain: undefined };

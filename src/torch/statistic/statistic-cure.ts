@@ -4,14 +4,11 @@ import { type Gate, gate, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
-import { enclosingFunction } from '../../semantic/statements.js';
+import { enclosingFunction, isTarget } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { fatesAt } from '../../values/uses/record-fate.js';
+import { usesOf, valueOf } from '../../values/index.js';
 import { readGatesElsewhere, tensorRead } from '../../values/uses/tensor-read.js';
-import { mayCarryGradient, recordsNoGraph, runsWithoutGrad } from '../../values/value/gradient.js';
-import { isProvenTensor } from '../../values/value/proven-tensor.js';
-import { isPythonNumber } from '../../values/value/python-number.js';
-import { kindOf } from '../../values/value/tensor.js';
+import { recordsNoGraph, runsWithoutGrad } from '../../values/value/gradient.js';
 import { runsInForward } from '../module/modules.js';
 import { reflectionGates } from '../module/reflection.js';
 import { hasDetach, ONLY_READ } from '../questions.js';
@@ -71,26 +68,26 @@ function isGraphKept(module: PyModule, target: PyNode, value: PyNode): boolean {
     !recordsNoGraph(module, target) &&
     runsInForward(module, owner) &&
     !runsWithoutGrad(module, owner) &&
-    mayCarryGradient(module, value, target.text)
+    valueOf(module, value).mayHaveGraph(target.text)
   );
 }
 
 /** An average that starts as a Python number is one, unless what is folded in is provably a tensor. */
 function mayHoldTensor(module: PyModule, { updates, otherWrites }: RunningStatistic): boolean {
   const kinds = updates.map(({ fresh }) =>
-    isProvenTensor(module, fresh) ? 'tensor' : kindOf(module, fresh),
+    valueOf(module, fresh).isTensor ? 'tensor' : valueOf(module, fresh).kind,
   );
   if (kinds.includes('tensor') || kinds.includes('scalar-tensor')) return true;
   if (kinds.includes('number')) return false;
   return !otherWrites.some(({ node }) => {
     const value = node.parent?.right;
-    return value !== undefined && isPythonNumber(module, value) === 'yes';
+    return value !== undefined && valueOf(module, value).isNumber === 'yes';
   });
 }
 
 /** What is averaged in a list or dictionary is a tensor, or what it starts with is made by torch. */
 function holdsTensors(module: PyModule, { updates, otherWrites }: RunningStatistic): boolean {
-  if (updates.every(({ fresh }) => isProvenTensor(module, fresh))) return true;
+  if (updates.every(({ fresh }) => valueOf(module, fresh).isTensor)) return true;
   return otherWrites.some(({ node }) =>
     [...(node.parent?.right?.walk() ?? [])].some((inner) => {
       const callee = inner.type === 'call' ? inner.function : undefined;
@@ -122,9 +119,7 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
   const self = `\`self.${name}\``;
   const plain = plainAttributes(module, classNode, name);
   const plainWrite = otherWrites.every(
-    ({ node, kind }) =>
-      kind === 'write' &&
-      ((node.parent?.type === 'assignment' && node.parent.left === node) || isUnpackedAtStart(node)),
+    ({ node, kind }) => kind === 'write' && (isTarget(node) || isUnpackedAtStart(node)),
   );
   const taken = new Set(updates.flatMap(({ fresh, takesTensor }) => (takesTensor ? [fresh] : [])));
   const targets = updates.map(({ target }) => target);
@@ -153,7 +148,7 @@ export function detachGates(module: PyModule, statistic: RunningStatistic): read
     ...reflectionGates(module, classNode, name),
     ...valuesToDetach(module, statistic).map(
       (value): Gate => ({
-        answer: isProvenTensor(module, value) || taken.has(value) ? 'yes' : 'unknown',
+        answer: valueOf(module, value).isTensor || taken.has(value) ? 'yes' : 'unknown',
         otherwise: hasDetach(shown(value)),
       }),
     ),
@@ -166,8 +161,8 @@ function asksForGradient({ node }: AttributeUse): boolean {
 }
 
 function decayGate(module: PyModule, decay: PyNode): Gate {
-  const number = isPythonNumber(module, decay);
-  const learnt = number === 'no' && mayCarryGradient(module, decay);
+  const number = valueOf(module, decay).isNumber;
+  const learnt = number === 'no' && valueOf(module, decay).mayHaveGraph();
   return {
     answer: learnt ? 'no' : number === 'unknown' ? 'unknown' : 'yes',
     otherwise: {
@@ -223,7 +218,7 @@ function readGate(module: PyModule, node: PyNode, self: string): Gate {
 
 /** What is computed from the statistic with gradients on: an output needs its graph. */
 function resultGate(module: PyModule, node: PyNode, self: string): Gate {
-  const fates = fatesAt(module, [node]);
+  const fates = usesOf(module, node);
   const needed = fates.some(
     ({ kind, node: end }) => kind === 'differentiated' || end.closest('return_statement') !== undefined,
   );

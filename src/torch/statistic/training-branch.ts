@@ -1,6 +1,7 @@
 import { classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
+import { alwaysReturns } from '../../semantic/returns.js';
 import { unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 
@@ -56,7 +57,7 @@ function modeAfterExits(module: PyModule, block: PyNode, statement: PyNode, self
     if (above === statement) return undefined;
     const condition = above.type === 'if_statement' ? above.condition : undefined;
     const then = above.consequence;
-    if (condition === undefined || !leaves(then)) continue;
+    if (condition === undefined || then === undefined || !alwaysReturns(then)) continue;
     const isAlone = above.named.every(
       (part) => part === condition || part === then || part.type === 'comment',
     );
@@ -64,11 +65,6 @@ function modeAfterExits(module: PyModule, block: PyNode, statement: PyNode, self
     if (mode !== undefined) return mode;
   }
   return undefined;
-}
-
-function leaves(block: PyNode | undefined): boolean {
-  const last = block?.named.filter(({ type }) => type !== 'comment').at(-1);
-  return last?.type === 'return_statement' || last?.type === 'raise_statement';
 }
 
 const MAX_DEPTH = 6;

@@ -1,10 +1,7 @@
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-
 import { enclosingLoops } from '../../semantic/statements.js';
-
 import type { PyNode } from '../../syntax/node.js';
-
 import { type TrainingLoop, trainingLoops } from './training-loop.js';
 
 export function callsNamed(module: PyModule, name: string, paths: ReadonlySet<string>): readonly PyNode[] {

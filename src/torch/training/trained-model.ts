@@ -6,7 +6,6 @@ import { ownsItsLines } from '../../syntax/layout.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isPeftModelMaker } from '../catalog.js';
 import { type ModelLoad, modelLoad } from '../huggingface/pretrained.js';
-
 import { trainingLoops } from './training-loop.js';
 
 /** A transformers model that this file loads into a variable and trains in a loop. */

@@ -6,7 +6,7 @@ import type { PyModule } from '../../semantic/module.js';
 import {
   argumentsOf,
   enclosingLoops,
-  keywordArgument,
+  keywordValue,
   methodName,
   receiverOf,
   unparenthesized,
@@ -152,7 +152,7 @@ export function passOf(module: PyModule, loop: PyNode): Pass | undefined {
   const [counter, item, ...rest] = target.named;
   if (first === undefined || target.type !== 'pattern_list' || rest.length > 0 || item === undefined)
     return undefined;
-  const begin = keywordArgument(outer, 'start')?.value ?? second;
+  const begin = keywordValue(outer, 'start') ?? second;
   const counts = counter?.type === 'identifier' && (begin === undefined || begin.type === 'integer');
   return {
     data: withoutBar(module, first),

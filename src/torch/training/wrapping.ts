@@ -7,8 +7,7 @@ import { ask } from '../../semantic/question.js';
 import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isProvenTensor } from '../../values/value/proven-tensor.js';
-import { kindOf } from '../../values/value/tensor.js';
+import { valueOf } from '../../values/index.js';
 import {
   DISTRIBUTED_CLUES,
   HALF_DTYPES,
@@ -175,7 +174,7 @@ function findCast(module: PyModule): boolean {
     module.at(literal).some((hit) => {
       const call = hit.parent?.parent;
       const receiver = call?.type === 'call' ? receiverOf(call) : undefined;
-      if (call === undefined || receiver === undefined || isProvenTensor(module, receiver)) return false;
+      if (call === undefined || receiver === undefined || valueOf(module, receiver).isTensor) return false;
       const chosen = argumentsOf(call).some(
         ({ text }) => /dtype|float64|double/.test(text) && !/torch\.float32/.test(text),
       );
@@ -214,7 +213,7 @@ function castsToHalf(module: PyModule): boolean {
 function findCastToHalf(module: PyModule): boolean {
   const isCast = (call: PyNode | undefined): boolean => {
     const receiver = call && receiverOf(call);
-    return receiver !== undefined && !['tensor', 'scalar-tensor'].includes(kindOf(module, receiver));
+    return receiver !== undefined && !['tensor', 'scalar-tensor'].includes(valueOf(module, receiver).kind);
   };
   const named = ['.half', '.bfloat16'].some((literal) =>
     module.at(literal).some((hit) => {

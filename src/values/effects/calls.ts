@@ -1,5 +1,6 @@
 import { builtin, isOfModule } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
+import { nameOf } from '../../semantic/called-name.js';
 import { calledDefinition, classAround, methodNamed } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf, makerOf } from '../../semantic/elsewhere.js';
 import { placeOf, shown } from '../../semantic/gate.js';
@@ -21,13 +22,13 @@ import { OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../../torch/catalog.js';
 import { FRAMEWORKS } from '../../torch/catalog-modules.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { escapesOf } from '../uses/escapes.js';
-import { isHandle, nameOf } from '../value/handles.js';
+import { isHandle } from '../value/handles.js';
 import { TRAINS, trainsInLibraries } from '../value/names.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { functionElsewhere, gradUseElsewhere } from './elsewhere.js';
-import { gradUseReached } from './grad.js';
+import { reachesGradUse } from './grad.js';
 import {
   calledValue,
   differentiatingAttribute,
@@ -307,7 +308,7 @@ const REFLECTION: ReadonlySet<string> = new Set(['getattr', 'exec', 'globals', '
 function isHarmless(module: PyModule, functionNode: PyNode): boolean {
   if ([...functionNode.walk()].some(({ type, text }) => type === 'identifier' && REFLECTION.has(text)))
     return false;
-  if (gradUseReached(module, functionNode) !== undefined) return false;
+  if (reachesGradUse(module, functionNode)) return false;
   if (trainingCallReached(module, functionNode) !== undefined) return false;
   const networks = new Set<string>();
   const trace = new GradTrace(module, functionNode, networks, 'graph');

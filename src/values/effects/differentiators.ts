@@ -1,4 +1,3 @@
-import { attributeValues } from '../../semantic/attributes.js';
 import { ancestryOf, methodsOf } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
@@ -6,22 +5,22 @@ import { Gathered } from '../../semantic/gathered.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { isOwnMember } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
-import { importedPath, roleOf } from '../../semantic/names.js';
+import { importedPath } from '../../semantic/names.js';
 import { type Arity, arityOf } from '../../semantic/project-names.js';
 import { functionsAround, reachedFrom, reaching } from '../../semantic/reach.js';
-import { decoratorsOf, enclosingClass, methodName, ownNodes, receiverOf } from '../../semantic/statements.js';
+import { decoratorsOf, enclosingClass, ownNodes } from '../../semantic/statements.js';
 import { questionFor } from '../../semantic/surroundings.js';
 import type { PyNode } from '../../syntax/node.js';
 import {
   AUTOGRAD_FUNCTIONS,
   CONTEXT_MANAGER,
   isModuleClass,
-  OPTIMIZERS,
   PLAIN_BASES,
   TORCH_DATA,
 } from '../../torch/catalog.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
 import { type GradUse, gradUses } from './grad.js';
+import { callGiven, isGivenToLibrary, usedAsValue } from './handed-on.js';
 
 /** A function of the project that differentiates, or runs one of its file that does. Plain data: it outlives the scan. */
 export interface Differentiator {
@@ -206,10 +205,17 @@ function lambdasWith(module: PyModule, uses: readonly GradUse[]): readonly Diffe
     return {
       ...{ name: LAMBDA, owner: undefined, mayBeModule: false, bases: [], words, arity: arityOf(lambda) },
       place: placeOf(module, lambda).replaceAll('`', ''),
-      isValue: true,
+      isValue: !isRunOnTheSpot(module, lambda),
       isIterated: isGoneThrough(module, [lambda]),
     };
   });
+}
+
+/** `filter(lambda p: …, weights)`: Python itself runs it, and nobody else gets it. */
+function isRunOnTheSpot(module: PyModule, lambda: PyNode): boolean {
+  const callee = callGiven(lambda)?.function;
+  const isBuiltin = callee?.type === 'identifier' && module.resolve(callee) === undefined;
+  return isBuiltin && /^(?:map|filter|sorted|min|max)$/.test(callee.text);
 }
 
 /** A generator; one that is a context manager is entered instead. */
@@ -272,61 +278,3 @@ function isValue(module: PyModule, functionNode: PyNode, name: string): boolean 
   if (decoratorsOf(functionNode).some(({ text }) => !PLAIN_DECORATORS.test(text))) return true;
   return usedAsValue(module, name);
 }
-
-/** Whether the code of a file uses a name, or an attribute of that name, otherwise than by calling it. */
-export function usedAsValue(module: PyModule, name: string): boolean {
-  return module.words(name).some((node) => {
-    if (node.type !== 'identifier' || node.text !== name) return false;
-    const place = node.parent;
-    if (
-      place === undefined ||
-      /import|^dotted_name$|^(?:function|class)_definition$|parameter|global/.test(place.type)
-    )
-      return false;
-    if (place.type === 'keyword_argument' && place.name === node) return false;
-    const value = place.type === 'attribute' && place.attribute === node ? place : node;
-    if (value === node && isVariable(module, node)) return false;
-    const user = value.parent;
-    if (user?.type === 'call' && user.function === value) return false;
-    if (user?.type === 'attribute' && user.object === value) return false;
-    if (user?.type === 'assignment' && user.left === value) return false;
-    return !isGivenToLibrary(module, value);
-  });
-}
-
-/** A variable or a parameter that only has the name: what it is given is used where it is given. */
-function isVariable(module: PyModule, name: PyNode): boolean {
-  const scope = module.resolve(name);
-  const writes = scope === undefined ? [] : module.writes(scope, name.text);
-  return writes.length > 0 && !writes.some((write) => /^(?:def|class|import)$/.test(roleOf(write)));
-}
-
-/** `mp.spawn(worker)`, `optimizer.step(closure)`: what a library runs, no other code of the project gets. */
-function isGivenToLibrary(module: PyModule, value: PyNode): boolean {
-  const call = callGiven(value);
-  const callee = call?.function;
-  if (call === undefined || callee === undefined) return false;
-  if (methodName(call) === 'step') {
-    const receiver = receiverOf(call);
-    return receiver !== undefined && isOptimizer(module, receiver);
-  }
-  return RUNS_IT.test(qualifiedName(module, callee) ?? '');
-}
-
-/** The call that a value is an argument of. */
-function callGiven(value: PyNode): PyNode | undefined {
-  const holder = value.parent?.type === 'keyword_argument' ? value.parent : value;
-  const call = holder.parent?.type === 'argument_list' ? holder.parent.parent : undefined;
-  return call?.type === 'call' ? call : undefined;
-}
-
-/** Made by a class of `torch.optim`. */
-function isOptimizer(module: PyModule, object: PyNode): boolean {
-  const values = object.type === 'attribute' ? attributeValues(module, object) : undefined;
-  const makers =
-    values === undefined ? [makerOf(module, object)] : values.map((value) => makerOf(module, value));
-  return makers.every((path) => path?.startsWith(OPTIMIZERS) === true);
-}
-
-const RUNS_IT =
-  /^(?:torch\.multiprocessing|multiprocessing|threading|concurrent|fire|click|typer|hydra|atexit|signal|torch\.distributed)\./;

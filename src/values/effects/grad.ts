@@ -6,7 +6,8 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
 import { functionsAround, methodsByName, reachedFrom, reaching } from '../../semantic/reach.js';
-import { argumentsOf, enclosingClass } from '../../semantic/statements.js';
+import { argumentsOf, enclosingClass, isCallee } from '../../semantic/statements.js';
+import { wordAround } from '../../semantic/word-places.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import type { Span } from '../../text/lines.js';
@@ -40,6 +41,9 @@ const CLUES: readonly string[] = [
   'linearize',
 ];
 
+/** Has `grad` in it, stands in every other file, and is no use of gradients by itself. */
+const OTHER = /^(?:no_grad|\w*gradient_\w+)$/;
+
 /** All uses of gradients that the file's own text shows, in source order per clue. */
 export function gradUses(module: PyModule): readonly GradUse[] {
   return module.alone.memo(findGradUses, module.alone);
@@ -48,7 +52,9 @@ export function gradUses(module: PyModule): readonly GradUse[] {
 function findGradUses(module: PyModule): readonly GradUse[] {
   const found = new Map<PyNode, GradUse>();
   for (const clue of CLUES) {
-    for (const node of module.at(clue)) {
+    const mayBe = (offset: number): boolean =>
+      clue !== 'grad' || !OTHER.test(wordAround(module.text, offset));
+    for (const node of module.atPlaces(clue, mayBe)) {
       const words = node.type === 'identifier' ? wordsFor(module, node) : undefined;
       if (words !== undefined) found.set(node, { node, words });
       for (const read of readsOfAlias(module, node))
@@ -74,8 +80,7 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
   if (place === undefined || importsOrDefines(identifier)) return undefined;
   const attribute = place.type === 'attribute' && place.attribute === identifier;
   const target = attribute ? place : identifier;
-  const call =
-    target.parent?.type === 'call' && target.parent.function === target ? target.parent : undefined;
+  const call = isCallee(target) ? target.parent : undefined;
   // A custom function keeps what its own backward needs, whatever the mode.
   if (name === 'save_for_backward') return undefined;
   if (/(?:^|_)backward(?:$|_)/.test(name)) return call ? `calls \`${shown(target)}()\`` : `uses \`${name}\``;
@@ -205,6 +210,14 @@ export function gradUseReached(
     if (use !== undefined) return { use, via };
   }
   return undefined;
+}
+
+/** Whether there is one, which takes no search for it. */
+export function reachesGradUse(module: PyModule, functionNode: PyNode): boolean {
+  return functionNode.type === 'function_definition'
+    ? gradUseIn(module, functionNode) !== undefined ||
+        module.alone.memo(thoseReachingUses, module.alone).has(functionNode)
+    : gradUseReached(module, functionNode) !== undefined;
 }
 
 /** The functions that have a use of gradients, or reach one that has. */

@@ -1,3 +1,4 @@
+import { nameOf } from '../../semantic/called-name.js';
 import { definitionBehind } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { functionUses } from '../../semantic/function-uses.js';
@@ -20,7 +21,7 @@ import { type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { gradModeOf } from '../value/gradient.js';
-import { gradUseReached, gradUsesIn } from './grad.js';
+import { gradUsesIn, reachesGradUse } from './grad.js';
 
 /** Names that say it, also of other people's decorators and context managers (`smart_inference_mode`). */
 const SAYS_GRAD_OFF = /no_?grad|inference_?mode|disable_?grad|without_?grad/i;
@@ -125,8 +126,8 @@ export function differentiatingReader(
   functionNode: PyNode,
   place: PyNode,
 ): PyNode | undefined {
-  const name = placeName(place);
-  if (name === undefined) return undefined;
+  const name = nameOf(place);
+  if (name === '') return undefined;
   const readers = module.memo(differentiatingReaders, name);
   return readers.find((reader) => reader !== functionNode && !functionNode.contains(reader));
 }
@@ -136,13 +137,6 @@ function differentiatingReaders(module: PyModule, name: string): readonly PyNode
     const uses = module.atWithin(name, reader).filter((node) => node.text === name);
     return uses.some((use) => differentiates(module, reader, use));
   });
-}
-
-/** `loss` of `self.loss`, `losses` of `losses["x"]`. */
-function placeName(place: PyNode): string | undefined {
-  if (place.type === 'subscript') return placeName(place.value ?? place);
-  const name = place.type === 'attribute' ? place.attribute : place;
-  return name?.type === 'identifier' ? name.text : undefined;
 }
 
 /** A value that a node gives to names: `target = value`, `for target in value`, `target.append(value)`. */
@@ -208,7 +202,7 @@ function isInTrainingAutocast(module: PyModule, use: PyNode): boolean {
   );
   const caller = enclosingFunction(use);
   if (cast === undefined) return false;
-  return caller === undefined || gradUseReached(module, caller) !== undefined;
+  return caller === undefined || reachesGradUse(module, caller);
 }
 
 /** The question whether anybody outside of what is seen differentiates a variable of a module. */

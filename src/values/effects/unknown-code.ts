@@ -1,20 +1,21 @@
+import { classAround, heirsOf } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import type { PyModule } from '../../semantic/module.js';
-import { roleOf } from '../../semantic/names.js';
-import { isMethodOfProject } from '../../semantic/project-names.js';
+import { isMethodOfProject, subclassesElsewhere } from '../../semantic/project-names.js';
 import { enclosingClass, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { Origins } from '../value/origins.js';
 import { isMethodOfLibraries } from '../value/plain.js';
+import { runsOnlyLayers, setsAttribute } from './closed-forward.js';
 import {
   CALLED,
   type Differentiator,
   differentiators,
   differentiatorsIn,
   type Suspect,
-  usedAsValue,
 } from './differentiators.js';
 import { forwardFacts, type Given, givenBy } from './forward-index.js';
+import { usedAsValue } from './handed-on.js';
 
 /** What runs when one is gone through. */
 const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);
@@ -44,13 +45,21 @@ function suspectElsewhere(module: PyModule, may: (each: Differentiator) => boole
   return undefined;
 }
 
-/** The class of the project whose instances differentiate when they are called; a network has the methods of one. */
-function differentiatesWhenCalled(module: PyModule, isNetwork: boolean): Suspect | undefined {
+/**
+ * The class of the project whose instances differentiate when they are called; a network has the methods of one.
+ * `made`: the class that it is of, where that is known.
+ */
+function differentiatesWhenCalled(
+  module: PyModule,
+  isNetwork: boolean,
+  made?: Elsewhere,
+): Suspect | undefined {
   const found = suspectAround(
     module,
     ({ name, owner, mayBeModule }) => owner !== undefined && CALLED.has(name) && (mayBeModule || !isNetwork),
   );
-  return found ?? module.memo(heldByForward, module);
+  if (found !== undefined || (made !== undefined && runsOnlyLayers(made))) return found;
+  return module.memo(heldByForward, module);
 }
 
 /** A function that differentiates, and that a forward of the project may hold and run, or that may be one itself. */
@@ -75,8 +84,8 @@ function isHandedOn(module: PyModule, { isValue, name }: Differentiator): boolea
   return isValue || isValueElsewhere(module, name);
 }
 
-function instanceCalled(module: PyModule): Suspect | undefined {
-  return differentiatesWhenCalled(module, false);
+function instanceCalled(module: PyModule, made?: Elsewhere): Suspect | undefined {
+  return differentiatesWhenCalled(module, false, made);
 }
 
 /** The same for those that are iterated over. */
@@ -132,28 +141,6 @@ function functionTaking(module: PyModule, call: PyNode): Suspect | undefined {
   );
 }
 
-/** `config.hook = f`, `Config(hook=f)`, `hook: Callable = f` in the body of a class. */
-function setsAttribute(alone: PyModule, name: string): boolean {
-  return alone.words(name).some((node) => {
-    const place = node.parent;
-    if (place?.type === 'keyword_argument')
-      return place.name === node && mayBeFunction(alone, place.value, false);
-    const target = place?.type === 'attribute' && place.attribute === node ? place : node;
-    const isTarget = target.parent?.type === 'assignment' && target.parent.left === target;
-    if (!isTarget || (target === node && alone.resolve(node)?.kind !== 'class')) return false;
-    return mayBeFunction(alone, target.parent?.right, true);
-  });
-}
-
-/** A function as written, by its name, or held by something; `isOpen`: also by a name that may be anything. */
-function mayBeFunction(module: PyModule, value: PyNode | undefined, isOpen: boolean): boolean {
-  if (value?.type === 'lambda') return true;
-  if (value?.type !== 'identifier') return isOpen && /^(?:attribute|subscript)$/.test(value?.type ?? '');
-  const scope = module.resolve(value);
-  const roles = scope === undefined ? [] : module.writes(scope, value.text).map(roleOf);
-  return roles.some((role) => role === 'def' || role === 'import' || (isOpen && role === 'parameter'));
-}
-
 /** What is known of a value that is called. */
 export interface CalledValue {
   readonly suspect: Suspect | undefined;
@@ -181,7 +168,18 @@ export function calledValue(module: PyModule, callee: PyNode, call: PyNode): Cal
 export function differentiatingNetwork(module: PyModule, network: PyNode): Suspect | undefined {
   const answer = new Origins(instanceCalled).of(module, network, 0);
   if (answer !== 'unknown') return answer === 'clean' ? undefined : answer;
-  return differentiatesWhenCalled(module, true);
+  return differentiatesWhenCalled(module, true, ownClass(module, network));
+}
+
+/** The class of `self`, where no other inherits from it. */
+function ownClass(module: PyModule, network: PyNode): Elsewhere | undefined {
+  const around = classAround(network);
+  if (around === undefined || network.text !== around.self) return undefined;
+  const { classNode } = around;
+  const isInherited =
+    heirsOf(module, classNode).length > 0 ||
+    subclassesElsewhere(module, classNode.name?.text ?? '')?.length !== 0;
+  return isInherited ? undefined : { module, node: classNode };
 }
 
 function isValueElsewhere(module: PyModule, name: string): boolean {

@@ -2,6 +2,7 @@ import { attributeUses, plainAttributes } from '../../semantic/attribute-uses.js
 import { classBehind } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isCallee } from '../../semantic/statements.js';
 import { attributeUsesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { registrationOf } from '../../torch/module/modules.js';
@@ -48,11 +49,7 @@ function look(module: PyModule, classNode: PyNode, name: string): AttributeReads
     byName: true,
   });
   if (elsewhere.unread !== undefined) return OPEN;
+  // What is called by that name is somebody else's method: the attribute holds a value.
   const here = uses.filter(({ kind }) => kind === 'read').map(({ node }) => ({ module, node }));
-  return { isOpen: false, reads: [...here, ...elsewhere.uses.filter(({ node }) => !isCalled(node))] };
-}
-
-/** What is called by that name is somebody else's method: the attribute holds a value. */
-function isCalled(attribute: PyNode): boolean {
-  return attribute.parent?.type === 'call' && attribute.parent.function === attribute;
+  return { isOpen: false, reads: [...here, ...elsewhere.uses.filter(({ node }) => !isCallee(node))] };
 }

@@ -14,7 +14,7 @@ import {
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { isMadeBy } from '../value/made-here.js';
-import { KEEPS } from '../value/names.js';
+import { keepsGiven } from '../value/names.js';
 import { isPlainParameter } from '../value/parts.js';
 import type { GradTrace } from '../value/trace.js';
 import { changedInPlace } from './in-place.js';
@@ -141,7 +141,7 @@ function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gra
     const [object, , value] = givenTo(node);
     return object !== undefined && value !== undefined && leaves(value) ? kept(value, object) : undefined;
   }
-  if (node.type !== 'call' || !KEEPS.has(methodName(node) ?? '')) return undefined;
+  if (node.type !== 'call' || !keepsGiven(methodName(node) ?? '')) return undefined;
   const receiver = receiverOf(node);
   if (receiver === undefined || !isHeldOutside(module, functionNode, receiver)) return undefined;
   const value = givenTo(node).find(leaves);

@@ -1,5 +1,5 @@
 import { givesModule } from '../../library/library.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { givenTo, keywordArgument, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -25,8 +25,7 @@ function byCall(module: PyModule, call: PyNode): InPlace | undefined {
   const out = keywordArgument(call, 'out');
   const into = out?.value;
   if (into !== undefined) return { target: into, values: given.filter((each) => each !== out) };
-  const callee = call.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   if (path === undefined) {
     const name = methodName(call) ?? '';
     const target = receiverOf(call);

@@ -1,4 +1,4 @@
-import { builtin, cutsGraph, ofTensor, onlyLooks, row } from '../../library/library.js';
+import { builtin, cutsGraph, endsInContainer, ofTensor, onlyLooks, row } from '../../library/library.js';
 import { calledDefinition } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { definitionOf, readsReached } from '../../semantic/flow.js';
@@ -6,15 +6,15 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
 import { functionsNamed } from '../../semantic/project-names.js';
-import { methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { isTarget, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { CPU_LIBRARIES, DEEPCOPY, NUMPY, SAVE, TORCH, TORCH_DISTRIBUTED } from '../../torch/catalog.js';
 import { LR_SCHEDULERS } from '../../torch/catalog-modules.js';
-import { gradUseReached } from '../effects/grad.js';
+import { reachesGradUse } from '../effects/grad.js';
 import { differentiatingMethod } from '../effects/unknown-code.js';
 import { kindOf } from '../value/tensor.js';
 import { type AttributeReads, readsOfAttribute } from './attribute-reads.js';
-import { DIFFERENTIATES, HOLDING, READ_ONLY, REPORTING, SCHEDULE, TAKING } from './record-words.js';
+import { DIFFERENTIATES, HOLDING, READ_ONLY, REPORTING, SCHEDULE } from './record-words.js';
 
 /** Where a kept value may need its graph. What only becomes a number, a text or a truth value has no fate. */
 export interface Fate {
@@ -27,27 +27,6 @@ export interface Fate {
   readonly node: PyNode;
 }
 
-/** What becomes of the value of a variable, wherever it is read: arithmetic, names, containers and loops are followed. */
-export function fatesOf(module: PyModule, binding: PyNode): readonly Fate[] {
-  const trace = new RecordTrace(module);
-  trace.variable(binding);
-  return trace.fates;
-}
-
-/** The same for values that stand at these places. */
-export function fatesAt(module: PyModule, places: readonly PyNode[]): readonly Fate[] {
-  const trace = new RecordTrace(module);
-  for (const place of places) trace.follow(place);
-  return trace.fates;
-}
-
-/** The same for what is assigned to a target. */
-export function fatesOfTarget(module: PyModule, target: PyNode): readonly Fate[] {
-  const trace = new RecordTrace(module);
-  trace.store(target);
-  return trace.fates;
-}
-
 /** `[]`, `{}`, `defaultdict(list)`: nobody else holds it yet. */
 export function isFreshContainer(value: PyNode): boolean {
   const { type } = unparenthesized(value);
@@ -57,7 +36,8 @@ export function isFreshContainer(value: PyNode): boolean {
 
 const FRESH = /^(?:collections\.)?(?:list|dict|set|defaultdict|deque|OrderedDict)$/;
 
-class RecordTrace {
+/** Follows a value: arithmetic, names, containers and loops, attributes in whatever file. */
+export class RecordTrace {
   readonly fates: Fate[] = [];
   readonly #seen = new Set<PyNode>();
 
@@ -104,8 +84,8 @@ class RecordTrace {
         return parent.named[1] === node ? undefined : parent;
       case 'subscript':
         if (parent.value !== node) return undefined;
-        if (isTarget(parent, 'augmented_assignment')) return this.#add('changed', parent);
-        return isTarget(parent, 'assignment') ? undefined : parent;
+        if (isTarget(parent)) return undefined;
+        return isTarget(parent, true) ? this.#add('changed', parent) : parent;
       case 'return_statement':
         return this.#add(sameFunction(parent, place) ? 'returned' : 'escapes', place);
       case 'named_expression':
@@ -132,7 +112,7 @@ class RecordTrace {
     if (cutsGraph(name)) return undefined;
     const call = attribute.parent;
     const called = call?.type === 'call' && call.function === attribute;
-    if (called && TAKING.has(name)) return undefined;
+    if (called && endsInContainer(name)) return undefined;
     if (called && /[^_]_$/.test(name)) this.#add('changed', attribute);
     return called ? call : attribute;
   }
@@ -156,7 +136,7 @@ class RecordTrace {
       if (known !== undefined && !known.keeps) return known.graph === 'cut' ? undefined : call;
     }
     const made = calledDefinition(this.module, call);
-    const trains = made?.type === 'function_definition' && gradUseReached(this.module, made) !== undefined;
+    const trains = made?.type === 'function_definition' && reachesGradUse(this.module, made);
     const receiver = receiverOf(call);
     // A schedule makes a number of the loss that it is told; what only has its name may keep it.
     if (name === 'step' && made === undefined && receiver && SCHEDULE.test(receiver.text)) {
@@ -174,7 +154,7 @@ class RecordTrace {
     const logs = made === undefined && REPORTING.test(name) && isOfLibrary(this.module, name);
     if (logs) return call.parent?.type === 'expression_statement' ? undefined : call;
     // A variable tells whether it is a dictionary; many other objects have an `update`.
-    const isTaken = TAKING.has(name) && (name !== 'update' || receiver?.type === 'identifier');
+    const isTaken = endsInContainer(name) && (name !== 'update' || receiver?.type === 'identifier');
     if (receiver !== undefined && isTaken && methodName(call) === name) {
       this.store(receiver);
       return undefined;
@@ -263,11 +243,6 @@ function isCut(receiver: PyNode): boolean {
 /** `"%.3f" % total` */
 function isFormatting(operation: PyNode): boolean {
   return operation.operator?.text === '%' && /^(?:concatenated_)?string$/.test(operation.left?.type ?? '');
-}
-
-function isTarget(subscript: PyNode, type: string): boolean {
-  const place = subscript.parent;
-  return place?.type === type && place.left === subscript;
 }
 
 function namesIn(target: PyNode | undefined): readonly PyNode[] {

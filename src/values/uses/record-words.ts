@@ -5,10 +5,6 @@ export const REPORTING =
   /^(?:pprint|echo|log|info|debug|warning|warn|error|critical|exception|print|write|log_(?:metrics?|scalars?|dict|values?|stats|history|step|epoch|message|line|row)|add_scalars?|add_histogram|set_postfix|set_postfix_str|set_description|set_description_str)$/;
 export const SCHEDULE = /sched|plateau/i;
 export const DIFFERENTIATES = /backward|gradient|closure|(?:^|_)(?:step|optimi[sz]e|minimi[sz]e|adapt)$/;
-/** Methods of a container that take something in, and give nothing back. */
-export const TAKING: ReadonlySet<string> = new Set(
-  'add append appendleft clear count extend extendleft index insert remove reverse sort update'.split(' '),
-);
 export const READ_ONLY: ReadonlySet<string> = new Set([
   'assert_statement',
   'comparison_operator',

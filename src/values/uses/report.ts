@@ -2,33 +2,16 @@ import { builtin, cutsGraph, isPlain, packageOf } from '../../library/library.js
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
-import {
-  contextManagers,
-  decoratorsOf,
-  enclosingFunction,
-  enclosingWiths,
-  methodName,
-  receiverOf,
-} from '../../semantic/statements.js';
+import { enclosingFunction, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-
-import { gradModeOf } from '../value/gradient.js';
+import { isGradOff } from '../effects/mode.js';
 import { REPORTING } from './record-words.js';
 
 /** The code around a node evaluates: grad mode is off there, or its function puts a model into eval mode. */
 export function isEvaluation(module: PyModule, node: PyNode): boolean {
   const functionNode = enclosingFunction(node);
   if (functionNode === undefined) return false;
-  const managers = [...decoratorsOf(functionNode), ...enclosingWiths(node).flatMap(contextManagers)];
-  if (managers.some((manager) => turnsGradOff(module, manager))) return true;
-  return module.atWithin('.eval(', functionNode).length > 0;
-}
-
-function turnsGradOff(module: PyModule, manager: PyNode): boolean {
-  const callee = manager.type === 'call' ? (manager.function ?? manager) : manager;
-  return qualifiedName(module, callee) === undefined
-    ? /no_grad|inference_mode/.test(callee.text)
-    : gradModeOf(module, manager) === 'off';
+  return isGradOff(module, node) || module.atWithin('.eval(', functionNode).length > 0;
 }
 
 /** The loop differentiates as it goes, so what it adds up is a record and no loss. */

@@ -3,7 +3,7 @@ import { type Gate, placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
-import { argumentsOf, keywordArgument } from '../../semantic/statements.js';
+import { argumentsOf, isCallee, isTarget, keywordArgument } from '../../semantic/statements.js';
 import { attributeUsesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { TORCH } from '../../torch/catalog.js';
@@ -58,8 +58,8 @@ export function readGatesElsewhere(
   const look = { may: (text: string) => read.test(text), byName: true };
   const { uses, unread } = attributeUsesElsewhere(module, classNode, name, look);
   const gates = uses.flatMap(({ module: there, node, isCertain }): Gate[] => {
-    if (node.parent?.type === 'call' && node.parent.function === node) return [];
-    if (node.parent?.type === 'assignment' && node.parent.left === node) {
+    if (isCallee(node)) return [];
+    if (isTarget(node)) {
       if (!writes) return [];
       const otherwise = ask(
         'written-elsewhere',
@@ -98,7 +98,7 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
     switch (parent.type) {
       case 'attribute': {
         const name = parent.attribute?.text ?? '';
-        const call = parent.parent?.type === 'call' && parent.parent.function === parent;
+        const call = isCallee(parent);
         const known = ofTensor(name);
         if (!call && known?.asksGraph) return as('graph');
         if (!call && !known?.attribute) return as('passed');
@@ -117,7 +117,7 @@ function follow(module: PyModule, attribute: PyNode): Omit<TensorRead, 'gradOff'
       }
       case 'subscript':
         if (parent.value !== node) return as('operand');
-        if (isTarget(parent)) return as('changed');
+        if (isTarget(parent, true)) return as('changed');
         break;
       case 'parenthesized_expression':
       case 'expression_list':
@@ -199,9 +199,4 @@ function endsAsNumber(computed: PyNode | undefined): boolean {
   if (holder?.type === 'interpolation' || holder?.type === 'comparison_operator') return true;
   const callee = holder?.type === 'argument_list' ? holder.parent?.function : undefined;
   return callee?.type === 'identifier' && readsOnly(callee.text);
-}
-
-function isTarget(subscript: PyNode): boolean {
-  const place = subscript.parent;
-  return (place?.type === 'assignment' || place?.type === 'augmented_assignment') && place.left === subscript;
 }

@@ -10,7 +10,6 @@ import {
 } from '../../semantic/definitions.js';
 import { type Elsewhere, namedElsewhere } from '../../semantic/elsewhere.js';
 import { definitionsOf } from '../../semantic/flow.js';
-
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { settersElsewhere, subclassesElsewhere } from '../../semantic/project-names.js';

@@ -1,6 +1,6 @@
 import { isMaker, mayShare, ofTensor } from '../../library/library.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { once } from '../../semantic/once.js';
 import {
@@ -39,8 +39,7 @@ function computedHere(module: PyModule, value: PyNode, depth: number): boolean {
     case 'subscript':
       return of(node.value);
     case 'call': {
-      const callee = node.function;
-      const path = callee && qualifiedName(module, callee);
+      const path = calledPath(module, node);
       if (path !== undefined) return path.startsWith(TORCH) && path !== PARAMETER && !isMaker(path);
       const known = ofTensor(methodName(node) ?? '');
       return mayShare(known) || known?.gives === 'self'

@@ -2,13 +2,10 @@ import { mayShare, ofTensor } from '../../library/library.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { classAround } from '../../semantic/definitions.js';
-
 import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-
 import { argumentsOf, methodName, unparenthesized } from '../../semantic/statements.js';
-
 import type { PyNode } from '../../syntax/node.js';
 import { CUDA_ORDINAL, DEVICE, TORCH } from '../../torch/catalog.js';
 import { heldTensor } from './held-tensor.js';
@@ -95,7 +92,7 @@ export function isCpu(module: PyModule, expression: PyNode, depth = 0): boolean 
   if (node.type === 'string') return /^["']cpu(?::\d+)?["']$/.test(node.text);
   if (node.type === 'call') {
     const [first] = argumentsOf(node);
-    return pathOf(module, node) === DEVICE && first !== undefined && isCpu(module, first, depth + 1);
+    return calledPath(module, node) === DEVICE && first !== undefined && isCpu(module, first, depth + 1);
   }
   if (node.type !== 'identifier' || depth > MAX_DEPTH) return false;
   const values = givenValues(module, node);
@@ -105,7 +102,7 @@ export function isCpu(module: PyModule, expression: PyNode, depth = 0): boolean 
 }
 
 function isDeviceCall(module: PyModule, call: PyNode): Answer {
-  const path = pathOf(module, call);
+  const path = calledPath(module, call);
   const callee = call.function;
   const name = methodName(call) ?? callee?.text ?? '';
   if (path === DEVICE || path === CUDA_ORDINAL) return 'yes';
@@ -201,9 +198,4 @@ function definitionsOf(module: PyModule, identifier: PyNode): readonly Definitio
   if (reaching !== undefined) return reaching;
   const scope = module.resolve(identifier);
   return scope === undefined ? [] : module.writes(scope, identifier.text).map(definitionOf);
-}
-
-function pathOf(module: PyModule, call: PyNode): string | undefined {
-  const callee = call.function;
-  return callee && qualifiedName(module, callee);
 }

@@ -1,6 +1,6 @@
 import { isMaker } from '../../library/library.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, keywordArgument, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -31,8 +31,7 @@ function movesToCpu(module: PyModule, call: PyNode): boolean {
     argumentsOf(call).some(({ text }) => /^(?:device\s*=\s*)?(?:torch\.device\()?["']cpu["']\)?$/.test(text))
   )
     return true;
-  const callee = call.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   if (path === undefined) return false;
   return path.startsWith(NUMPY) || (isMaker(path) && keywordArgument(call, 'device') === undefined);
 }

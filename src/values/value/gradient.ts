@@ -2,7 +2,7 @@ import { cutsGraph, ofTensor, row } from '../../library/library.js';
 import { attributeUses, callsOf } from '../../semantic/attribute-uses.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
   argumentsOf,
@@ -11,13 +11,14 @@ import {
   enclosingFunction,
   enclosingWiths,
   isAsync,
-  keywordArgument,
+  keywordValue,
   methodName,
+  ownNodes,
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { NUMPY, TORCH } from '../../torch/catalog.js';
+import { NUMPY, TORCH, VARIABLE } from '../../torch/catalog.js';
 import { registrationOf } from '../../torch/module/modules.js';
 import { isFloating, kindOf } from './tensor.js';
 
@@ -108,7 +109,7 @@ export function mayCarryGradient(module: PyModule, expression: PyNode, besides =
     case 'identifier':
       return variableMayCarry(module, node, may);
     case 'call':
-      return callMayCarry(module, node, may);
+      return callMayCarry(module, node, may, depth);
     default:
       return true;
   }
@@ -151,13 +152,13 @@ function variableMayCarry(module: PyModule, identifier: PyNode, may: May): boole
   });
 }
 
-function callMayCarry(module: PyModule, call: PyNode, may: May): boolean {
-  const callee = call.function;
-  const path = callee && qualifiedName(module, callee);
+function callMayCarry(module: PyModule, call: PyNode, may: May, depth: number): boolean {
+  const path = calledPath(module, call);
   if (path !== undefined) {
     if (path.startsWith(NUMPY)) return false;
+    if (VARIABLE.has(path)) return mayAskForGradient(call);
     if (!path.startsWith(TORCH) || /\.[A-Z]\w*$/.test(path)) return true;
-    const asked = keywordArgument(call, 'requires_grad')?.value;
+    const asked = keywordValue(call, 'requires_grad');
     if (asked !== undefined && asked.type !== 'false') return true;
     return row(path)?.graph !== 'cut' && argumentsOf(call).some(may);
   }
@@ -165,10 +166,35 @@ function callMayCarry(module: PyModule, call: PyNode, may: May): boolean {
   const receiver = receiverOf(call);
   if (name === undefined || receiver === undefined) {
     const made = calledDefinition(module, call);
-    return made?.type !== 'function_definition' || !isDecoratedGradOff(module, made);
+    return made === undefined || mayReturnGraph(module, made, depth);
   }
   if (cutsGraph(name)) return false;
   const made = calledDefinition(module, call);
-  if (made !== undefined) return made.type !== 'function_definition' || !isDecoratedGradOff(module, made);
+  if (made !== undefined) return mayReturnGraph(module, made, depth);
   return may(receiver) || (!LIKENING.test(name) && argumentsOf(call).some(may));
+}
+
+/** `Variable(x)` is a leaf of its own, whatever `x` was computed from. */
+function mayAskForGradient(call: PyNode): boolean {
+  const asked = keywordValue(call, 'requires_grad');
+  const [, second] = argumentsOf(call);
+  return asked === undefined
+    ? second !== undefined && second.type !== 'keyword_argument'
+    : asked.type !== 'false';
+}
+
+/** From here on, functions that are called are not looked into. */
+const HALF_DEPTH = MAX_DEPTH / 2;
+
+/** Whether a function of the file may give back what hangs on a graph: what it is given may. */
+function mayReturnGraph(module: PyModule, definition: PyNode, depth: number): boolean {
+  if (definition.type !== 'function_definition' || isAsync(definition)) return true;
+  if (isDecoratedGradOff(module, definition)) return false;
+  if (depth >= HALF_DEPTH || decoratorsOf(definition).length > 0) return true;
+  const own = [...ownNodes(definition)];
+  if (own.some(({ type }) => type === 'yield')) return true;
+  return own.some(({ type, named: [value] }) => {
+    if (type !== 'return_statement' || value === undefined) return false;
+    return mayCarryGradient(module, value, '', Math.max(depth + 1, HALF_DEPTH));
+  });
 }

@@ -6,13 +6,6 @@ import { methodName, receiverOf, unparenthesized } from '../../semantic/statemen
 import type { PyNode } from '../../syntax/node.js';
 import { isOfKnownPackage } from './plain.js';
 
-/** The last name of what is called: `update` of `self.meter.update`. */
-export function nameOf(callee: PyNode): string {
-  if (callee.type === 'attribute') return callee.attribute?.text ?? '';
-  if (callee.type === 'subscript') return nameOf(callee.value ?? callee);
-  return callee.type === 'identifier' ? callee.text : '';
-}
-
 /** An object from outside, whose methods are somebody else's code: an import, `self`, a parameter, a global. */
 export function isHandle(module: PyModule, receiver: PyNode, self: string | undefined): boolean {
   let root = unparenthesized(receiver);

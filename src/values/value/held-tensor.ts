@@ -1,7 +1,7 @@
 import { attributeUses, plainAttributes } from '../../semantic/attribute-uses.js';
 import { classAround, classBehind } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -29,7 +29,7 @@ export function heldTensor(module: PyModule, expression: PyNode): Held {
     return attributeHeld(module, around.classNode, name);
   const owner = ownerOf(module, object);
   if (owner === undefined) return 'unknown';
-  const path = owner === 'element' ? undefined : calleePath(module, owner);
+  const path = owner === 'element' ? undefined : calledPath(module, owner);
   if (path !== undefined) return isModuleClass(path) && isWeight(name) ? 'parameter' : 'unknown';
   const classNode = owner === 'element' ? undefined : classBehind(module, owner);
   if (classNode !== undefined) return attributeHeld(module, classNode, name);
@@ -86,7 +86,7 @@ function valuesOf(module: PyModule, classNode: PyNode, name: string): readonly (
 
 function kindOfValue(module: PyModule, value: PyNode | undefined): Held {
   if (value === undefined) return 'unknown';
-  if (calleePath(module, value) === PARAMETER) return 'parameter';
+  if (calledPath(module, value) === PARAMETER) return 'parameter';
   return ['tensor', 'scalar-tensor'].includes(kindOf(module, value)) ? 'plain' : 'unknown';
 }
 
@@ -113,11 +113,6 @@ function elementHeld(module: PyModule, name: string): Held {
 
 function madeBy(module: PyModule, expression: PyNode, classes: ReadonlySet<string>): boolean {
   const owner = ownerOf(module, expression);
-  const path = owner === undefined || owner === 'element' ? undefined : calleePath(module, owner);
+  const path = owner === undefined || owner === 'element' ? undefined : calledPath(module, owner);
   return path !== undefined && classes.has(path);
-}
-
-function calleePath(module: PyModule, value: PyNode): string | undefined {
-  const callee = value.type === 'call' ? value.function : undefined;
-  return callee && qualifiedName(module, callee);
 }

@@ -1,3 +1,5 @@
+import { isKeptBy } from '../../library/library.js';
+
 /** What names promise, where the code behind them is not in the file. */
 
 function anyOf(...patterns: readonly RegExp[]): RegExp {
@@ -24,19 +26,7 @@ export function trainsInLibraries(method: string, given: number): boolean {
   return method === 'run' || (method === 'update' && given === 0);
 }
 
-/** Methods that keep what they are given. */
-export const KEEPS: ReadonlySet<string> = new Set([
-  'add',
-  'append',
-  'appendleft',
-  'enqueue',
-  'extend',
-  'insert',
-  'push',
-  'put',
-  'put_nowait',
-  'send',
-  'setdefault',
-  'store',
-  'update',
-]);
+/** A method that keeps what it is given: of a container of Python, or by its name. */
+export function keepsGiven(method: string): boolean {
+  return isKeptBy(method) || /^(?:enqueue|push|send|store)$/.test(method);
+}

@@ -35,7 +35,7 @@ export class Origins {
   readonly #open = new Set<PyNode>();
 
   /** `whenCalled`: what differentiates where some instance of the project is called. */
-  constructor(private readonly whenCalled: (module: PyModule) => Suspect | undefined) {}
+  constructor(private readonly whenCalled: (module: PyModule, made?: Elsewhere) => Suspect | undefined) {}
 
   of(module: PyModule, expression: PyNode | undefined, hops: number): Answer {
     const target = expression && unparenthesized(expression);
@@ -132,7 +132,7 @@ export class Origins {
       }
     }
     // What it calls in turn is looked for in the whole project.
-    return this.whenCalled(made.module) ?? 'clean';
+    return this.whenCalled(made.module, made) ?? 'clean';
   }
 
   #named(module: PyModule, target: PyNode, hops: number): Answer {

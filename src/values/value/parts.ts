@@ -1,7 +1,7 @@
 import { isPlainMethod, ofTensor } from '../../library/library.js';
 import { givenTo, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { KEEPS } from './names.js';
+import { keepsGiven } from './names.js';
 
 /** The target takes the indices of `values, indices = x.topk(k)`. */
 export function givesIndices(target: PyNode, value: PyNode): boolean {
@@ -37,7 +37,7 @@ export function valuesPutInto(use: PyNode): readonly PyNode[] {
       const name = at.attribute?.text ?? '';
       if (isPlainMethod(name)) return [];
       // A method whose result is used computes it from what it is given; one that is called for its effect keeps it.
-      const effect = KEEPS.has(name) || parent.parent?.type === 'expression_statement';
+      const effect = keepsGiven(name) || parent.parent?.type === 'expression_statement';
       return effect ? givenTo(parent) : [];
     } else if (/^(?:augmented_)?assignment$/.test(parent.type) && parent.left === at && at !== use) {
       const value = parent.right;

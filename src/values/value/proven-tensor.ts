@@ -12,6 +12,7 @@ import {
   enclosingFunction,
   enclosingLoops,
   keywordArgument,
+  keywordValue,
   methodName,
   receiverOf,
   unparenthesized,
@@ -93,7 +94,7 @@ function isTorchCall(call: PyNode): boolean {
 
 /** Arrays and frames say `axis` and `keepdims`. */
 function reducesAsTorch(call: PyNode): boolean {
-  const dim = keywordArgument(call, 'dim')?.value;
+  const dim = keywordValue(call, 'dim');
   return keywordArgument(call, 'keepdim') !== undefined || (dim !== undefined && DIMENSIONS.test(dim.text));
 }
 

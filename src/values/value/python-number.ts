@@ -1,5 +1,5 @@
 import type { Answer } from '../../semantic/answer.js';
-import { attributeUses } from '../../semantic/attribute-uses.js';
+import { valuesWritten } from '../../semantic/attribute-uses.js';
 import { classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -42,13 +42,7 @@ function pythonNumber(module: PyModule, expression: PyNode, depth: number): Answ
   const name = node.attribute?.text;
   if (around === undefined || name === undefined || node.object?.text !== around.self) return 'unknown';
   if (['buffer', 'parameter'].includes(registrationOf(module, around.classNode, name))) return 'no';
-  const writes = attributeUses(module, around.classNode, name).filter(({ kind: use }) => use !== 'read');
-  return agreed(
-    writes.map((write) => {
-      const assignment = write.node.parent;
-      return assignment?.left === write.node ? of(assignment.right) : 'unknown';
-    }),
-  );
+  return agreed(valuesWritten(module, around.classNode, name).map(of));
 }
 
 /** `no` as soon as one may be a tensor by proof; `yes` only when there is a value and all are numbers. */

@@ -2,14 +2,15 @@ import { ofTensor, type Row, row } from '../../library/library.js';
 import { initialValue } from '../../semantic/attribute-uses.js';
 import { classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import {
   argumentsOf,
   hasSplat,
-  keywordArgument,
+  keywordValue,
   methodName,
+  positionalArguments,
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
@@ -106,7 +107,7 @@ function callShape(module: PyModule, call: PyNode, of: ShapeOf): Shape | undefin
     return sizes(module, name === 'full' ? operands.slice(0, 1) : operands);
   if (isFunction && name === 'tensor') return first?.type === 'list' ? listShape(first) : undefined;
   if (isFunction && name === 'one_hot') {
-    const classes = rest[0] ?? keywordArgument(call, 'num_classes')?.value;
+    const classes = rest[0] ?? keywordValue(call, 'num_classes');
     return classes === undefined ? undefined : { dimensions: [dimensionOf(module, classes)], open: true };
   }
   if (known?.shape === 'one' && known.loss === undefined && first !== undefined) {
@@ -128,9 +129,8 @@ interface Operation {
 }
 
 function operation(module: PyModule, call: PyNode): Operation {
-  const positional = argumentsOf(call).filter(({ type }) => type !== 'keyword_argument');
-  const callee = call.function;
-  const path = callee && qualifiedName(module, callee);
+  const positional = positionalArguments(call);
+  const path = calledPath(module, call);
   if (path !== undefined) {
     const known = row(path);
     return { known, name: known?.path.split('.').at(-1) ?? '', operands: positional, isFunction: true };
@@ -148,8 +148,8 @@ function operation(module: PyModule, call: PyNode): Operation {
 function reduced(call: PyNode, { path }: Row, operands: readonly PyNode[], of: ShapeOf): Shape | undefined {
   const [first, ...rest] = operands;
   // The first argument of `norm` is its order.
-  const written = keywordArgument(call, 'dim')?.value ?? (/norm$/.test(path) ? rest[1] : rest[0]);
-  const keep = keywordArgument(call, 'keepdim')?.value?.text ?? rest.at(-1)?.text;
+  const written = keywordValue(call, 'dim') ?? (/norm$/.test(path) ? rest[1] : rest[0]);
+  const keep = keywordValue(call, 'keepdim')?.text ?? rest.at(-1)?.text;
   const base = of(first);
   const index = written === undefined ? Number.NaN : Number(written.text.replace(/\s/g, ''));
   if (base === undefined || !Number.isInteger(index)) return undefined;
@@ -179,7 +179,7 @@ function layerShape(module: PyModule, call: PyNode): Shape | undefined {
     made?.type === 'call' ? made.function && qualifiedName(module, made.function ?? made) : undefined;
   const place = path === undefined ? undefined : row(path)?.lastDimension;
   if (made === undefined || place === undefined) return undefined;
-  const size = keywordArgument(made, place.keyword)?.value ?? argumentsOf(made)[place.position];
+  const size = keywordValue(made, place.keyword) ?? argumentsOf(made)[place.position];
   const dimension =
     size === undefined || size.type === 'keyword_argument' ? undefined : dimensionOf(module, size);
   return dimension === undefined ? undefined : { dimensions: [dimension], open: true };

@@ -1,9 +1,17 @@
 import { builtin, isOfModulesToo, isOperation, ofTensor, type Row, row } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
-import { importsPackage, qualifiedName } from '../../semantic/imports.js';
+import { calledPath, importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { argumentsOf, hasSplat, keywordArgument, methodName, receiverOf } from '../../semantic/statements.js';
+import {
+  argumentsOf,
+  hasSplat,
+  keywordArgument,
+  keywordValue,
+  methodName,
+  positionalArguments,
+  receiverOf,
+} from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { FLOAT_DTYPES, INTEGER_DTYPES, PARAMETER } from '../../torch/catalog.js';
 import {
@@ -45,8 +53,7 @@ function builtinFact(name: string): TensorFact | undefined {
 
 /** What calling an instance made by this call gives, e.g. `nn.MSELoss()`. */
 export function instanceFact(module: PyModule, made: PyNode): TensorFact | undefined {
-  const callee = made.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, made);
   if (path === undefined) return undefined;
   const known = row(path);
   if (known?.is === 'loss') {
@@ -77,7 +84,7 @@ function torchFact(module: PyModule, path: string, call: PyNode, factOf: FactOf)
     };
   if (known === undefined || known.is !== undefined) return undefined;
   if (known.loss !== undefined) return lossFact(module, call, known.loss);
-  const [first, ...rest] = positional(call);
+  const [first, ...rest] = positionalArguments(call);
   if (hasSplat(call)) return isOperation(known) ? TENSOR : undefined;
   if (known.makes !== undefined) return madeFact(module, known, call, factOf);
   return first === undefined || !isOperation(known)
@@ -87,7 +94,7 @@ function torchFact(module: PyModule, path: string, call: PyNode, factOf: FactOf)
 
 /** `torch.zeros(2, 3)`, `torch.tensor(data)`, `torch.ones_like(x)`. */
 function madeFact(module: PyModule, known: Row, call: PyNode, factOf: FactOf): TensorFact {
-  const given = positional(call);
+  const given = positionalArguments(call);
   const [first] = given;
   if (known.makes === 'sizes') {
     const floating = known.dtype === 'float' ? 'yes' : 'unknown';
@@ -128,7 +135,7 @@ function methodFact(
   call: PyNode,
   factOf: FactOf,
 ): TensorFact | undefined {
-  const args = positional(call);
+  const args = positionalArguments(call);
   const known = ofTensor(name);
   if (name === 'size' && args.length === 1) return INTEGER;
   const self = factOf(receiver);
@@ -202,16 +209,16 @@ export function isWhole({ path }: Row, rest: readonly PyNode[], call: PyNode): b
 function lossFact(module: PyModule, call: PyNode, plain: number): TensorFact {
   // The first argument of `nn.HuberLoss` is its reduction.
   const written =
-    keywordArgument(call, 'reduction')?.value ?? positional(call).find(({ type }) => type === 'string');
+    keywordValue(call, 'reduction') ?? positionalArguments(call).find(({ type }) => type === 'string');
   const reduction = written && constantBehind(module, written);
   const reduces = reduction === undefined || /^["'](?:mean|sum|batchmean)["']$/.test(reduction.text);
   const scalar =
     reduces &&
     keywordArgument(call, 'reduce') === undefined &&
     !hasSplat(call) &&
-    positional(call).length <= plain;
+    positionalArguments(call).length <= plain;
   if (scalar) return { kind: 'scalar-tensor', floating: 'yes' };
-  const none = reduction?.type === 'string' || positional(call).length > plain;
+  const none = reduction?.type === 'string' || positionalArguments(call).length > plain;
   return none ? { kind: 'tensor', floating: 'yes' } : { kind: 'tensor', floating: 'yes', open: true };
 }
 
@@ -263,12 +270,8 @@ function isMoved(receiver: PyNode): boolean {
 }
 
 function oneArgument(call: PyNode, factOf: FactOf): TensorFact {
-  const [only] = positional(call);
+  const [only] = positionalArguments(call);
   return only === undefined ? UNKNOWN : factOf(only);
-}
-
-function positional(call: PyNode): readonly PyNode[] {
-  return argumentsOf(call).filter((node) => node.type !== 'keyword_argument');
 }
 
 function keywordNames(call: PyNode): readonly string[] {

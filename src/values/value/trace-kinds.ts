@@ -20,10 +20,30 @@ export function worst(traces: readonly Trace[]): Trace {
   return ORDER[Math.max(0, ...traces.map((trace) => ORDER.indexOf(trace)))] ?? 'graph';
 }
 
+/** The traces of some things, as far as they decide what the worst is. */
+export function upToWorst<T>(things: readonly T[], traceOf: (thing: T) => Trace): readonly Trace[] {
+  const traces: Trace[] = [];
+  for (const thing of things) {
+    const trace = traceOf(thing);
+    traces.push(trace);
+    if (trace === 'graph') break;
+  }
+  return traces;
+}
+
 /** What an operation on these records. */
 export function operation(traces: readonly Trace[]): Trace {
   const most = worst(traces);
   if (most === 'network') return 'graph';
   if (most === 'given') return 'derived';
   return most === 'outside' ? 'unknown' : most;
+}
+
+/** By parameter, or one for all of them where a call does not tell which gets what. */
+export type Given = Trace | ReadonlyMap<string, Trace>;
+
+/** A name says less than `plain`, which may only be a guess at what the argument is. */
+export function withoutPlain(given: Given): Given {
+  if (typeof given === 'string') return given === 'plain' ? new Map() : given;
+  return new Map([...given].filter(([, trace]) => trace !== 'plain'));
 }

@@ -25,10 +25,15 @@ import { COLLECTS } from './names.js';
 import { givesIndices, isPlainParameter, valuesPutInto } from './parts.js';
 import * as known from './plain.js';
 import { kindOf } from './tensor.js';
-import { mayCarryGraph, operation, type Trace, worst } from './trace-kinds.js';
-
-/** By parameter, or one for all of them where a call does not tell which gets what. */
-type Given = Trace | ReadonlyMap<string, Trace>;
+import {
+  type Given,
+  mayCarryGraph,
+  operation,
+  type Trace,
+  upToWorst,
+  withoutPlain,
+  worst,
+} from './trace-kinds.js';
 
 /** Expressions are followed this far; what is beyond may carry a graph. */
 const MAX_STEPS = 4000;
@@ -45,7 +50,7 @@ export class GradTrace {
   readonly #open = new Map<PyNode, number>();
   readonly #known = new Map<PyNode, Trace>();
   readonly #putInto = new Map<string, readonly PyNode[]>();
-  /** The least depth whose answer was taken for granted since then. */
+  /** The least depth whose answer was taken for granted since then; below all of them where it was too far to follow. */
   #granted = Infinity;
   #steps = 0;
 
@@ -81,8 +86,8 @@ export class GradTrace {
     this.#open.set(node, depth);
     const trace = this.#compute(node);
     this.#open.delete(node);
-    // What rests on nothing that is still open holds for good.
-    const holds = this.#granted >= depth;
+    // What rests on nothing that is still open holds for good, and so does the worst: all else could only make it worse.
+    const holds = this.#granted >= depth || (trace === 'graph' && this.#granted >= 0);
     if (holds) this.#known.set(node, trace);
     this.#granted = holds ? before : Math.min(before, this.#granted);
     if (depth === 0) {
@@ -107,8 +112,9 @@ export class GradTrace {
   /** Whether an expression has a graph where what came in from outside had one. */
   readonly isDerived = (expression: PyNode): boolean => this.of(expression) === 'derived';
 
+  /** Up to the worst: behind it, nothing matters. */
   #all(nodes: readonly (PyNode | undefined)[]): readonly Trace[] {
-    return nodes.map((node) => (node === undefined ? 'graph' : this.of(node)));
+    return upToWorst(nodes, (node) => (node === undefined ? 'graph' : this.of(node)));
   }
 
   #compute(node: PyNode): Trace {
@@ -153,14 +159,12 @@ export class GradTrace {
   /** `self.loader`, which holds an argument of the constructor. */
   #isHandedIn(attribute: PyNode): boolean {
     const values = attributeValues(this.module, attribute) ?? [];
-    return (
-      values.length > 0 &&
-      values.every((value) => {
-        const scope = value.type === 'identifier' ? this.module.resolve(value) : undefined;
-        const writes = scope === undefined ? [] : this.module.writes(scope, value.text);
-        return writes.length > 0 && writes.every((write) => roleOf(write) === 'parameter');
-      })
-    );
+    const isParameter = (value: PyNode): boolean => {
+      const scope = value.type === 'identifier' ? this.module.resolve(value) : undefined;
+      const writes = scope === undefined ? [] : this.module.writes(scope, value.text);
+      return writes.length > 0 && writes.every((write) => roleOf(write) === 'parameter');
+    };
+    return values.length > 0 && values.every(isParameter);
   }
 
   #name(identifier: PyNode): Trace {
@@ -172,7 +176,7 @@ export class GradTrace {
     }
     const definitions = reachingDefinitions(this.module, identifier) ?? writes.map(definitionOf);
     const found = definitions.length > 0 ? definitions : writes.map(definitionOf);
-    const origin = worst(found.map((definition) => this.#defined(definition)));
+    const origin = worst(upToWorst(found, (definition) => this.#defined(definition)));
     return origin === 'graph' ? origin : worst([origin, this.#held(identifier)]);
   }
 
@@ -285,10 +289,12 @@ export class GradTrace {
 
   #method(name: string, receiver: PyNode, given: readonly PyNode[]): Trace {
     if (walksModule(name)) return 'network';
-    const from = this.of(receiver);
-    if (isPlainMethod(name) && !(mayCarryGraph(from) && isRedefined(this.module, name))) return 'plain';
+    const mayDiffer = () => mayCarryGraph(this.of(receiver)) && isRedefined(this.module, name);
+    if (isPlainMethod(name) && !mayDiffer()) return 'plain';
     if (name === 'sample' && row(makerOf(this.module, receiver) ?? '')?.draws === 'cut') return 'plain';
     const traces = this.#all(given);
+    if (traces.includes('graph') && !givesModule(name)) return 'graph';
+    const from = this.of(receiver);
     if (from === 'network') return givesModule(name) ? 'network' : 'graph';
     if (givesHeld(name)) return worst([from, ...traces]);
     // `accelerator.gather(x)`; `logits.gather(1, actions)` is tensor math.
@@ -322,7 +328,7 @@ export class GradTrace {
     if (this.depth >= MAX_CALLS || decoratorsOf(node).length > 0) return 'graph';
     const given = withoutPlain(this.#givenTo(node, call));
     const inside = new GradTrace(module, node, new Set(), given, this.depth + 1);
-    return worst(returnedBy(node).map(inside.of));
+    return worst(upToWorst(returnedBy(node), inside.of));
   }
 
   /** What a function of the file hands back, given what it is given. */
@@ -335,14 +341,8 @@ export class GradTrace {
     const known = this.results.get(key);
     if (known !== undefined) return known;
     const inside = this.#inside(definition, withoutPlain(given));
-    const result = worst(returnedBy(definition).map(inside.of));
+    const result = worst(upToWorst(returnedBy(definition), inside.of));
     this.results.set(key, result);
     return result;
   }
-}
-
-/** A name says less than `plain`, which may only be a guess at what the argument is. */
-function withoutPlain(given: Given): Given {
-  if (typeof given === 'string') return given === 'plain' ? new Map() : given;
-  return new Map([...given].filter(([, trace]) => trace !== 'plain'));
 }

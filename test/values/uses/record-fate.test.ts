@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fatesOf } from '../../../src/values/uses/record-fate.js';
+import { usesOf } from '../../../src/values/index.js';
+
 import { moduleOf, nodeAt } from '../../support/module.js';
 
 /** What becomes of `total` in a function that ends with these lines. */
@@ -8,7 +9,7 @@ function fates(...lines: readonly string[]): readonly string[] {
   const module = moduleOf(
     `import torch\nimport numpy as np\nimport functools\n\ndef f(start, other, logger, dist):\n${body}`,
   );
-  return [...new Set(fatesOf(module, nodeAt(module, 'total')).map(({ kind }) => kind))].sort();
+  return [...new Set(usesOf(module, nodeAt(module, 'total'), 'variable').map(({ kind }) => kind))].sort();
 }
 
 describe('a total that people read', () => {

@@ -1,0 +1,109 @@
+import { givesModule } from '../../library/library.js';
+import { classAround } from '../../semantic/definitions.js';
+import { definedElsewhere, valueElsewhere } from '../../semantic/elsewhere.js';
+import { ingredientsOf } from '../../semantic/ingredients.js';
+import type { PyModule } from '../../semantic/module.js';
+import { methodName } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { isModelMaker } from '../catalog-modules.js';
+import { type Maker, madeBy } from './made-by.js';
+import { moduleKind } from './modules.js';
+
+const NETWORK: Maker = {
+  gives: isModelMaker,
+  isClass: (module, classNode) => moduleKind(module, classNode).isModule,
+  outlivesOthers: false,
+};
+
+/**
+ * Whether a network may be an instance of a class of the project, or have one among its parts: not where what made it, and all
+ * that this names, is known, and nothing there leads to the class.
+ */
+export function mayHold(module: PyModule, network: PyNode, owner: string): boolean {
+  const made = module.memo(classesIn, network);
+  return made === undefined || made.has(owner) || module.memo(isHandedOn, owner);
+}
+
+/** Ways to parts that no name leads to. */
+const COMPUTED =
+  /(?<![.\w])(?:eval|exec|globals|locals|vars|__import__)\(|\bimport_module\b|__dict__|\.(?:build|create|from_config|from_name|get|instantiate)\(/;
+
+/** The names of the classes and functions of the project that a network is made with; undefined where not all are known. */
+function classesIn(module: PyModule, network: PyNode): ReadonlySet<string> | undefined {
+  if (madeBy(module, network, NETWORK) !== 'yes' || isGivenParts(module, network)) return undefined;
+  const made = ingredientsOf(module, network);
+  if (made === undefined || made.handed.length > 0) return undefined;
+  const { definitions, strangers } = made;
+  if (definitions.some(({ module: home, node }) => COMPUTED.test(home.codeOf(node)))) return undefined;
+  const homes = new Set([module, ...definitions.map((each) => each.module)]);
+  const isOfProject = (path: string) => [...homes].some((home) => leadsInside(home, path));
+  if (strangers.some(isOfProject)) return undefined;
+  return new Set(definitions.map(({ node }) => node.name?.text ?? ''));
+}
+
+/** `net.head = other` */
+function isGivenParts(module: PyModule, network: PyNode): boolean {
+  const name = network.text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`(?<![\\w.])${name}(?:\\.\\w+)+\\s*=(?!=)|\\bsetattr\\(\\s*${name}\\b`).test(module.code);
+}
+
+/** A name of a file of the project of which nothing more is known, such as the file itself: `models` of `getattr(models, name)`. */
+function leadsInside(module: PyModule, path: string): boolean {
+  if (definedElsewhere(module, path) ?? valueElsewhere(module, path)) return false;
+  for (let at = path; ; at = at.slice(0, at.lastIndexOf('.'))) {
+    if (module.around.text(at) !== undefined) return true;
+    if (!at.includes('.')) return false;
+  }
+}
+
+/** Whether some file makes an instance of the class and hands it to others, who may make it a part of a network. */
+function isHandedOn(module: PyModule, owner: string): boolean {
+  const files = module.around.summaries({ word: owner, beside: [] }, handsOn);
+  return files === undefined || files.includes(true) || handsOn(module.alone, owner);
+}
+
+function handsOn(alone: PyModule, owner: string): boolean {
+  return alone.words(owner).some((node) => {
+    if (node.type !== 'identifier' || node.closest('import_statement', 'import_from_statement', 'type'))
+      return false;
+    const name = node.parent?.type === 'attribute' && node.parent.object !== node ? node.parent : node;
+    // Its own head, and a base of another: whoever names that names this.
+    if (name.parent?.type === 'class_definition' || name.parent?.parent?.type === 'class_definition')
+      return false;
+    const callee = name.parent?.parent?.function?.text;
+    if (name.parent?.type === 'argument_list' && (callee === 'isinstance' || callee === 'super'))
+      return false;
+    const made = name.parent;
+    return made?.type !== 'call' || made.function !== name || !staysApart(alone, made);
+  });
+}
+
+/** A new instance that is called, or is given a name by which it is only called and asked for its own parts. */
+function staysApart(module: PyModule, made: PyNode): boolean {
+  const { parent } = made;
+  const above = parent?.parent;
+  if (isOnlyUsed(made)) {
+    const method = above?.type === 'call' && above.function === parent ? methodName(above) : undefined;
+    // `.cuda()` gives it back.
+    return above === undefined || method === undefined || !givesModule(method) || staysApart(module, above);
+  }
+  const target = parent?.type === 'assignment' ? parent.left : undefined;
+  if (target?.type === 'identifier') {
+    const scope = module.resolve(target);
+    return scope !== undefined && module.reads(scope, target.text).every(isOnlyUsed);
+  }
+  const attribute = target?.type === 'attribute' ? target.attribute?.text : undefined;
+  if (attribute === undefined || target?.object?.text !== classAround(target ?? made)?.self)
+    return parent?.type === 'expression_statement';
+  return module.words(attribute).every(({ type, parent: use }) => {
+    if (type !== 'identifier' || use?.type !== 'attribute') return true;
+    return use.parent?.left === use || isOnlyUsed(use);
+  });
+}
+
+/** `net(x)`, `net.part` */
+function isOnlyUsed(read: PyNode): boolean {
+  const { parent } = read;
+  if (parent?.type === 'call') return parent.function === read;
+  return parent?.type === 'attribute' && parent.object === read;
+}

@@ -1,0 +1,9 @@
+/**
+ * The three questions about code that handles tensors: what is a value, what becomes of it, what does a function do.
+ * An answer is computed when it is asked for. `yes` and every kind but `unknown` are proven by the code, the library or what is
+ * stated; a name alone is never enough.
+ */
+export { type Effects, effectsOf } from './effects.js';
+export type { Fate as Use } from './uses/record-fate.js';
+export { usesOf } from './uses.js';
+export { type Origin, type Source, type Value, valueOf } from './value.js';
