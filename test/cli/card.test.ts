@@ -115,3 +115,23 @@ it('says what was measured of this case, not of another', () => {
     expect(named.length, `${finding.transform}: ${finding.measuredAs}`).toBe(1);
   }
 });
+
+it('a card tells what the own run has shown, in the tier and in words, and still fits', () => {
+  const setup = { python: '3.12.3', torch: '2.11.0', transformers: null, platform: 'linux', cpu: null };
+  const run = {
+    ...{ command: 'python train.py', at: '', memfix: '', compared: [], runs: 4, seconds: 9, figures: [] },
+    ...{ setup: { ...setup, devices: ['NVIDIA H200'] }, code: [], findings: [] },
+  };
+  const words = '`python train.py` (Python 3.12.3, torch 2.11.0, NVIDIA H200)';
+  const standing = { kind: 'verified', label: 'verified by your run: ', words, run } as const;
+  const unsafe = cards.filter(({ finding }) => finding.safety === 'unsafe').slice(0, 40);
+  expect(unsafe.length).toBe(40);
+  for (const card of unsafe) {
+    expect(faultsOf({ ...card, standing }, 80, 30)).toEqual([]);
+    const look = { width: 200, height: 80, paint: noColor };
+    expect(cardText({ ...card, standing }, look).text).toMatch(
+      / · verified · [\s\S]*run +verified by your run: `python/,
+    );
+    expect(cardText(card, look).text).toContain(' · unsafe · ');
+  }
+});
