@@ -203,10 +203,10 @@ function copyGrammar(): void {
     copyFileSync(require.resolve(name), join(dist, basename(name)));
 }
 
-/** What `memfix prove` measures with; Python finds it only under this name. */
+/** What `memfix prove` measures with, which Python finds only under this name, and what runs a prepared verification. */
 function copyShim(): void {
-  const name = 'sitecustomize.py';
-  copyFileSync(join(root, 'src', 'workspace', 'prove', name), join(dist, name));
+  for (const name of ['sitecustomize.py', 'verify.py'])
+    copyFileSync(join(root, 'src', 'workspace', 'prove', name), join(dist, name));
 }
 
 /** What git begins the mirrors of a campaign with. */

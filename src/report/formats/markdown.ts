@@ -5,7 +5,7 @@ import { EFFECT_WORDS } from '../effects.js';
 import { ownHunks } from '../own-hunks.js';
 import { markdownTable } from '../page.js';
 import { plural } from '../prose.js';
-import { isRefused, type Report, type Shown, shownFindings } from '../report.js';
+import { isRefused, type Report, type Shown, shownFindings, standingOf } from '../report.js';
 import { shownHunksOf } from '../shown-hunks.js';
 import { summarize } from '../summary.js';
 import type { About } from './publication.js';
@@ -30,14 +30,14 @@ export function renderMarkdown(report: Report, about: About): string {
       .map(({ scan, finding }) => [
         code(placeText(about.fromRoot(scan.file.path), finding.at)),
         code(finding.transform),
-        finding.safety,
+        standingOf(finding, report.proven?.standing(scan.file.path, finding)),
         EFFECT_WORDS[finding.effect],
         prose(finding.message),
       ]);
     parts.push(markdownTable(['where', 'transform', 'safety', 'effect', 'what'], rows));
     if (shown.length > LISTED) parts.push(`and ${plural(shown.length - LISTED, 'more finding')}`);
   }
-  parts.push(...changes(shown, about, ROOM - parts.join('').length));
+  parts.push(...changes(shown, about, report, ROOM - parts.join('').length));
   if (report.skipped.length > 0) {
     const rows = report.skipped.map(({ path, at, reason }) => [
       code(at === undefined ? about.fromRoot(path) : placeText(about.fromRoot(path), at)),
@@ -49,12 +49,12 @@ export function renderMarkdown(report: Report, about: About): string {
 }
 
 /** The changes of the first findings, as many as there is room for. */
-function changes(shown: readonly Shown[], about: About, room: number): readonly string[] {
+function changes(shown: readonly Shown[], about: About, report: Report, room: number): readonly string[] {
   const fixed = shown.filter(({ finding }) => finding.fix !== undefined);
   const told: string[] = [];
   let left = room;
   for (const each of fixed.slice(0, WHOLE)) {
-    const text = details(each, about);
+    const text = details(each, about, report);
     if (text.length > left) break;
     left -= text.length;
     told.push(text);
@@ -63,7 +63,7 @@ function changes(shown: readonly Shown[], about: About, room: number): readonly 
   return more > 0 ? [...told, `\`memfix diff\` shows ${plural(more, 'more change')}.`] : told;
 }
 
-function details({ scan, finding }: Shown, about: About): string {
+function details({ scan, finding }: Shown, about: About, { proven }: Report): string {
   const { fix } = finding;
   if (fix === undefined) return '';
   const path = about.fromRoot(scan.file.path);
@@ -80,7 +80,9 @@ function details({ scan, finding }: Shown, about: About): string {
   );
   const title = `<summary>${html(oneLine(placeText(path, finding.at)))}: ${html(fix.title)}</summary>`;
   const more = finding.questions.length - QUESTIONS;
+  const standing = proven?.standing(scan.file.path, finding);
   const asked = [
+    ...(standing === undefined ? [] : [`- ${prose(`${standing.label}${standing.words}`)}`]),
     ...finding.questions.slice(0, QUESTIONS).map(({ text }) => `- only if yes: ${prose(text)}`),
     ...(more > 0 ? [`- and ${plural(more, 'more question')}`] : []),
   ].join('\n');

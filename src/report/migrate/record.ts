@@ -1,5 +1,6 @@
 import type { Verdict } from '../prove/compare.js';
-import type { FixCount } from '../prove/report.js';
+import type { FixCount, Setup } from '../prove/report.js';
+import type { VerifiedFigure } from '../prove/verified.js';
 
 /** What is done to a repository, in this order. */
 export const STAGES = ['clone', 'plan', 'apply', 'verify', 'commit', 'push', 'pr'] as const;
@@ -93,6 +94,16 @@ export interface Verified {
   readonly seconds: number;
   /** Of a proof. */
   readonly verdict?: Verdict;
+  readonly proof?: Proof;
+}
+
+/** What a proof rests on. */
+export interface Proof {
+  readonly setup: Setup;
+  /** Memory without and with the fixes. */
+  readonly figures: readonly VerifiedFigure[];
+  /** Places that change, and those of them that the command runs: where these are all, the fixes are verified. */
+  readonly places: { readonly changed: number; readonly ran: number };
 }
 
 /** All that is known about one repository of a campaign: what each stage left, as far as they came. */

@@ -28,7 +28,7 @@ import { isOfKnownPackage } from '../value/plain.js';
 import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { functionElsewhere, gradUseElsewhere } from './elsewhere.js';
-import { gradUseReached } from './grad.js';
+import { reachesGradUse } from './grad.js';
 import {
   calledValue,
   differentiatingAttribute,
@@ -308,7 +308,7 @@ const REFLECTION: ReadonlySet<string> = new Set(['getattr', 'exec', 'globals', '
 function isHarmless(module: PyModule, functionNode: PyNode): boolean {
   if ([...functionNode.walk()].some(({ type, text }) => type === 'identifier' && REFLECTION.has(text)))
     return false;
-  if (gradUseReached(module, functionNode) !== undefined) return false;
+  if (reachesGradUse(module, functionNode)) return false;
   if (trainingCallReached(module, functionNode) !== undefined) return false;
   const networks = new Set<string>();
   const trace = new GradTrace(module, functionNode, networks, 'graph');

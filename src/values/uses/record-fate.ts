@@ -10,7 +10,7 @@ import { isTarget, methodName, receiverOf, unparenthesized } from '../../semanti
 import type { PyNode } from '../../syntax/node.js';
 import { CPU_LIBRARIES, DEEPCOPY, NUMPY, SAVE, TORCH, TORCH_DISTRIBUTED } from '../../torch/catalog.js';
 import { LR_SCHEDULERS } from '../../torch/catalog-modules.js';
-import { gradUseReached } from '../effects/grad.js';
+import { reachesGradUse } from '../effects/grad.js';
 import { differentiatingMethod } from '../effects/unknown-code.js';
 import { kindOf } from '../value/tensor.js';
 import { type AttributeReads, readsOfAttribute } from './attribute-reads.js';
@@ -136,7 +136,7 @@ export class RecordTrace {
       if (known !== undefined && !known.keeps) return known.graph === 'cut' ? undefined : call;
     }
     const made = calledDefinition(this.module, call);
-    const trains = made?.type === 'function_definition' && gradUseReached(this.module, made) !== undefined;
+    const trains = made?.type === 'function_definition' && reachesGradUse(this.module, made);
     const receiver = receiverOf(call);
     // A schedule makes a number of the loss that it is told; what only has its name may keep it.
     if (name === 'step' && made === undefined && receiver && SCHEDULE.test(receiver.text)) {
