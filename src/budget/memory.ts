@@ -162,9 +162,15 @@ export function budgetOf(run: Run): Budget {
     at,
     peak: at.bytes,
     low: at.bytes * (1 - below),
-    high: Math.max(at.bytes * (1 + above), padded),
+    high: Math.max(at.bytes * (1 + above), padded, withNewBuckets(at)),
     host: rows.reduce((whole, row) => whole + row.host, 0) * run.gpus,
   };
+}
+
+/** After the first step DDP makes its buckets anew, and NCCL lets go of the old ones only when its stream has come by. */
+function withNewBuckets({ bytes, parts }: Phase): number {
+  const { buckets = 0 } = parts;
+  return buckets > 0 ? (bytes + buckets) * 1.04 : 0;
 }
 
 type States = Readonly<Record<(typeof STATES)[number], State>>;

@@ -50,7 +50,19 @@ export const COMMANDS = {
     formats: FINDING_FORMATS,
     options: [
       ...['interactive', 'resume', 'dry-run', 'allow-dirty', 'allow-no-vcs', 'yes', 'oom', 'snapshot'],
-      ...['verify', 'budget', 'metric', 'timeout', 'link', 'copy'],
+      ...[
+        'verify',
+        'prepare',
+        'read',
+        'evidence',
+        'save-evidence',
+        'deterministic',
+        'budget',
+        'metric',
+        'timeout',
+        'link',
+        'copy',
+      ],
       ...['fail-on', 'exit-zero', 'output-format', 'statistics', 'pager', ...SCAN],
     ] as readonly OptionName[],
     examples: [
@@ -59,6 +71,11 @@ export const COMMANDS = {
         "memfix apply --unsafe-fixes --verify 'python train.py --max-steps 20' .",
         'also the unsafe fixes that this run shows to be right',
       ],
+      [
+        "memfix apply --unsafe-fixes --verify 'python train.py' --prepare out .",
+        'the same on a machine without memfix, by `python3 out/verify.py` there',
+      ],
+      ['memfix apply --unsafe-fixes --read out .', 'decides by what that has run, and applies'],
       ['memfix apply --interactive .', 'look at each fix, then say yes or no'],
       ['memfix apply --unsafe-fixes --select no-grad train.py', 'one transform, also where it is not proven'],
       ['memfix apply - < train.py > fixed.py', 'from standard input to standard output'],
@@ -70,7 +87,21 @@ export const COMMANDS = {
     about:
       'The patch is for `git apply` at the root of the repository, wherever you run memfix.\n' +
       'Exits with 0, or with `--exit-code` 1 when the patch is not empty; 2 on an error.',
-    options: ['exit-code', 'evidence', 'oom', 'snapshot', 'pager', ...SCAN],
+    options: [
+      ...[
+        'exit-code',
+        'evidence',
+        'verify',
+        'read',
+        'save-evidence',
+        'deterministic',
+        'budget',
+        'metric',
+        'timeout',
+        'link',
+      ],
+      ...['copy', 'oom', 'snapshot', 'pager', ...SCAN],
+    ] as readonly OptionName[],
     examples: [
       ['memfix diff . > fixes.patch && git apply fixes.patch', 'take the fixes as a patch'],
       ['memfix diff --unsafe-fixes -o all.patch src/', 'with the fixes that need a look'],
@@ -93,7 +124,7 @@ export const COMMANDS = {
     formats: PAGE_FORMATS,
     options: [
       ...['per-fix', 'repeat', 'metric', 'timeout', 'counts', 'link', 'copy', 'prepare', 'read', 'json'],
-      ...['apply', 'budget', 'allow-dirty', 'allow-no-vcs'],
+      ...['apply', 'budget', 'deterministic', 'save-evidence', 'allow-dirty', 'allow-no-vcs'],
       ...['output-format', ...SCAN.filter((name) => !NOT_TO_PROVE.includes(name))],
     ] as readonly OptionName[],
     examples: [
@@ -116,10 +147,10 @@ export const COMMANDS = {
     summary: 'the catalogue of transforms',
     operands: '[names…]',
     about:
-      'Every transform, group by group, with its safety, numerics, symptom, summary and measured effect.\n' +
+      'Every transform, group by group, with its safety, numerics, symptom and summary; with `-v`, also the measured effect.\n' +
       'With names (ids, groups or symptoms), only those.',
     formats: PAGE_FORMATS,
-    options: ['plugin', 'config', 'isolated', 'output-format', 'output', 'pager', ...EVERYWHERE],
+    options: ['verbose', 'plugin', 'config', 'isolated', 'output-format', 'output', 'pager', ...EVERYWHERE],
     examples: [
       ['memfix list', 'the catalogue'],
       ['memfix list leak documented', 'what cures leaks, and what documents recommend in vain'],
@@ -134,7 +165,7 @@ export const COMMANDS = {
   },
   budget: {
     summary: 'what a training run needs on a GPU, and how to make it fit',
-    operands: '<train.py | 7B | name | config.json> [settings…]',
+    operands: '<train.py | folder | 7B | name | config.json> [settings…]',
     about:
       'What the GPU holds in each phase of a step, the largest of them, and what that takes for granted. Of a training\n' +
       'script, and of YAML, DeepSpeed and accelerate files beside it, model, dtype, optimizer, batch, length and more are\n' +
@@ -162,6 +193,7 @@ export const COMMANDS = {
     ] as readonly OptionName[],
     examples: [
       ['memfix budget train.py --gpu a100-80gb', 'does this run fit?'],
+      ['memfix budget . --gpu a100-80gb', 'all training scripts of this folder, a line each'],
       ['memfix budget train.py --fit 24GB --diff', 'the patch that makes it fit'],
       ['memfix budget 7B --batch 4 --fit 4090', 'full fine-tuning, and what it takes to fit'],
       ['memfix budget llama-3.1-8b --lora-rank 16', 'a model by its name'],

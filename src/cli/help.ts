@@ -1,3 +1,4 @@
+import { wrap } from '../report/prose.js';
 import { COMMANDS, type CommandName, commandInfo } from './commands.js';
 import { formatWords } from './formats.js';
 import type { OptionInfo } from './option-info.js';
@@ -82,4 +83,28 @@ export function spelling(name: OptionName): string {
 function columns(rows: readonly (readonly string[])[]): string[] {
   const width = Math.max(...rows.map(([left]) => left?.length ?? 0));
   return rows.map(([left = '', right = '']) => `  ${left.padEnd(width)}  ${right}`.trimEnd());
+}
+
+/** The same in lines of at most so many columns: where two columns are too wide, the second one stands below the first. */
+export function fitted(text: string, width: number): string {
+  // Lines with the same columns belong together.
+  const tooWide = new Set<number>();
+  const rows = text.split('\n').map((line) => {
+    const [, left = '', right = ''] = /^( *\S.*? {2,})(\S.*)$/.exec(line) ?? [];
+    if (left.length > width / 2 && line.length > width) tooWide.add(left.length);
+    return { line, left, right, margin: /^ */.exec(line)?.[0] ?? '' };
+  });
+  return rows
+    .flatMap(({ line, left, right, margin }) => {
+      const below = `${margin}    `;
+      if (tooWide.has(left.length))
+        return [
+          ...wrap(left.trim(), width, { first: margin, rest: below }),
+          ...wrap(right, width, { first: below, rest: below }),
+        ];
+      if (line.length <= width) return [line];
+      if (left === '') return wrap(line.trim(), width, { first: margin, rest: margin });
+      return wrap(right, width, { first: left, rest: ' '.repeat(left.length) });
+    })
+    .join('\n');
 }

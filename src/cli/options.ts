@@ -154,7 +154,11 @@ export const OPTIONS = {
   generate: budgeted('Training', 'N', 'no training: so many new tokens behind a prompt of `--sequence`'),
   gpu: budgeted('GPUs', 'NAME', 'a card by its name, such as a100-80gb, rtx-4090 or t4'),
   diff: { ...training('with `--fit`: only the patch that makes it fit'), type: 'boolean' },
-  plot: budgeted('Other', 'FILE', 'also draw what fills the card over one step, as SVG'),
+  plot: budgeted(
+    'Other',
+    'FILE',
+    'also draw what fills the card over one step: .svg, or .html for a whole page',
+  ),
   gpus: budgeted('GPUs', 'N', 'number of GPUs (default 1)'),
   parallel: budgeted(
     'GPUs',
@@ -195,14 +199,20 @@ export const OPTIONS = {
   },
   copy: { ...runs('ignored files to copy, however large'), ...PATHS },
   prepare: {
-    ...runs('do not run: fill DIR with the trees, the shim and run.sh, for another machine'),
+    ...runs('do not run: fill DIR with the trees, the shim and a script, for another machine'),
     type: 'string',
     value: 'DIR',
   },
-  read: { ...runs('do not run: compare what run.sh left in DIR'), type: 'string', value: 'DIR' },
+  read: { ...runs('do not run: go by what that script left in DIR'), type: 'string', value: 'DIR' },
   json: output('the same as --output-format json'),
   evidence: {
-    ...output('add what `memfix prove --json` wrote to FILE: comments in a patch, fields in JSON'),
+    ...output('add what `prove --json` or `--save-evidence` wrote to FILE: what your own run has shown'),
+    type: 'string',
+    value: 'FILE',
+  },
+  deterministic: runs('set seeds and deterministic kernels in the runs, where they differ by chance'),
+  'save-evidence': {
+    ...runs('put what the run of --verify has shown into FILE, for --evidence'),
     type: 'string',
     value: 'FILE',
   },
@@ -247,7 +257,7 @@ export const OPTIONS = {
     value: 'TIME',
   },
   verify: {
-    ...runs('apply: take what its run shows to be right; init: it must succeed in the fixed tree'),
+    ...runs('take only what a run of it shows to be right; init: it must succeed in the fixed tree'),
     type: 'string',
     value: 'COMMAND',
   },

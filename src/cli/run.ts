@@ -8,7 +8,7 @@ import { learnSecrets, redacted } from '../workspace/secrets.js';
 import { COMMANDS, type CommandName, commandInfo, isCommand } from './commands.js';
 import type { Context } from './context.js';
 import { behindDoors } from './door.js';
-import { EXIT, failureText, Interrupted, type Io, paintFor } from './io.js';
+import { EXIT, failureText, Interrupted, type Io, paintFor, widthOf } from './io.js';
 import { ownVersion } from './package.js';
 
 /** What an aborted signal carries: the exit code that the system expects after it. */
@@ -135,11 +135,12 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
 }
 
 async function helpAbout(name: string | undefined, io: Io): Promise<string> {
-  const { helpFor, overview } = await import('./help.js');
-  if (name === undefined) return overview();
+  const { fitted, helpFor, overview } = await import('./help.js');
+  const width = io.stdout.isTTY === true ? widthOf(io.stdout) : Infinity;
+  if (name === undefined) return fitted(overview(), width);
   const command = commandNamed(name, []);
   if (command === undefined) throw unknownCommand(name, io);
-  return helpFor(command);
+  return fitted(helpFor(command), width);
 }
 
 const NEXT = 'Run `memfix --help` to see what there is; `memfix check` is where to begin.';

@@ -6,6 +6,7 @@ import { measuredEffect } from '../report/evidence.js';
 import { inColor, noColor, type Paint } from '../report/paint.js';
 import { premiseSentence } from '../report/premises.js';
 import { plural, wrap } from '../report/prose.js';
+import type { Standing } from '../report/prove/verified.js';
 import { SAFETY_TONE, standingOf } from '../report/report.js';
 import { withoutMarks } from '../report/terminal.js';
 import type { SourceText } from '../text/decode.js';
@@ -36,6 +37,8 @@ export interface Card {
   readonly answer: Decision | undefined;
   /** The change is the person's own replacement. */
   readonly isEdited: boolean;
+  /** What runs of the person's own command have said of it. */
+  readonly standing: Standing | undefined;
   /** Fixes of the same lines, of which one can be taken, by their numbers; empty where there is no other. */
   readonly alternatives: readonly { readonly title: string; readonly isThis: boolean }[];
 }
@@ -96,7 +99,8 @@ export function promptText(card: Card, { paint, width }: Look): string {
     '?=more',
   ];
   // The last one leaves room for the key that is typed.
-  const lines = joined([`(${position}/${total}) ${keys[0]}`, ...keys.slice(1)], ' ', width - 2);
+  const parts = [`(${position}/${total}) ${keys[0]}`, ...keys.slice(1, -2), keys.slice(-2).join(' ')];
+  const lines = joined(parts, ' ', width - 2);
   return `${lines.map(paint.bold).join('\n')} `;
 }
 
@@ -112,7 +116,7 @@ export function helpText({ paint, width }: Look): string {
 }
 
 /** All that the card had no room for. */
-export function detailText({ finding, meta, alternatives }: Card, { paint, width }: Look): string {
+export function detailText({ finding, meta, alternatives, standing }: Card, { paint, width }: Look): string {
   const say = (label: string, text: string) => entry(label, text, LABEL, width, paint.bold);
   const lines = [
     '',
@@ -125,19 +129,23 @@ export function detailText({ finding, meta, alternatives }: Card, { paint, width
     ),
     ...(finding.premises ?? []).flatMap((premise) => say('counts', `on ${premiseSentence(premise)}`)),
     ...(meta === undefined ? [] : say('effect', meta.evidence.verdict)),
+    ...(standing === undefined ? [] : say('run', `${standing.label}${standing.words}`)),
     '',
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function headLines({ position, total, kin, path, finding, answer, isEdited }: Card, look: Look): string[] {
+function headLines(
+  { position, total, kin, path, finding, standing, answer, isEdited }: Card,
+  look: Look,
+): string[] {
   const { paint, width } = look;
   const place = printable(path) + placeMark(finding.at);
   const share = total < 10 ? '' : ` · ${Math.floor((100 * (position - 1)) / total)} %`;
   const title = clip(`── ${position}/${total}${share} ── ${place} `, width);
   const tags = [
     paint.bold(finding.transform),
-    paint[SAFETY_TONE[finding.safety]](standingOf(finding)),
+    paint[SAFETY_TONE[finding.safety]](standingOf(finding, standing)),
     finding.numerics,
     ...(kin > 1 ? [`${kin - 1} more of this kind`] : []),
     ...(isEdited ? [paint.magenta('your own replacement')] : []),
@@ -164,7 +172,7 @@ function joined(parts: readonly string[], separator: string, width: number): str
 
 /** Why, the effect and what is asked, in at most `most` rows: a line each where it must be short. */
 function footLines(card: Card, look: Look, most: number): string[] {
-  const { finding, meta, alternatives } = card;
+  const { finding, meta, alternatives, standing } = card;
   const { paint, width } = look;
   const isShort = most !== Infinity;
   const say = (label: string, text: string) =>
@@ -175,6 +183,7 @@ function footLines(card: Card, look: Look, most: number): string[] {
   const lines = [
     ...say('why', finding.message),
     ...(effect === undefined ? [] : say('effect', effect)),
+    ...(standing === undefined ? [] : say('run', `${standing.label}${standing.words}`)),
     ...alternatives.flatMap(({ title, isThis }, at) =>
       say(`${at + 1} ${isThis ? '←' : ''}`, isThis ? `this change` : title),
     ),

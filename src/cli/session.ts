@@ -1,6 +1,7 @@
 import type { Engine } from '../engine/engine.js';
 import type { Decision, Outcome, Preview, Scan, SourceFile } from '../engine/outcome.js';
 import { command, plural } from '../report/prose.js';
+import type { Proven } from '../report/prove/proven.js';
 import { forTerminal } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { State } from '../workspace/state.js';
@@ -28,12 +29,14 @@ import { forEditor, fromEditor, tryOut } from './session-edit.js';
 import { ReviewedFiles } from './session-files.js';
 import { Memory } from './session-memory.js';
 import { covers, type Remember, reachMeant, reachQuestion } from './session-remember.js';
-import { type Landed, land, leftOpen, pathsToWrite } from './session-write.js';
+import { type Landed, land, leftOpen, pathsToWrite, totals } from './session-write.js';
 
 export interface ReviewInput {
   readonly engine: Engine;
   readonly scans: readonly Scan[];
   readonly metas: ReadonlyMap<string, TransformMeta>;
+  /** What runs of the person's own command have shown. */
+  readonly proven?: Proven | undefined;
   /** Hash check, journal, atomic write; called once for each file that changes. */
   write(outcome: Outcome): Promise<Written>;
   /** What the file holds on disk now. */
@@ -244,10 +247,8 @@ class Session {
     const finding = this.#files.finding(item);
     const text = this.#review.edits.get(item.ref);
     return {
-      position: this.#review.cursor + 1,
-      total: this.#review.items.length,
-      kin: openOfTransform(this.#review),
-      row: likeInARow(this.#review).length,
+      ...{ position: this.#review.cursor + 1, total: this.#review.items.length },
+      ...{ kin: openOfTransform(this.#review), row: likeInARow(this.#review).length },
       alternatives: alternativesOf(this.#review).map((each) => ({
         title: `${each.transform} (${each.safety}): ${this.#files.finding(each).fix?.title}`,
         isThis: each === item,
@@ -256,6 +257,7 @@ class Session {
       source: file.source,
       finding,
       meta: this.input.metas.get(item.transform),
+      standing: this.input.proven?.standing(item.path, finding),
       preview:
         text === undefined ? this.input.engine.preview(file, finding) : await this.#previewOf(item, text),
       answer: this.#review.answers.get(item.ref),
@@ -313,13 +315,8 @@ class Session {
     const declined = [...answers.values()].filter(({ kind }) => kind === 'skip').length;
     const unanswered = Math.max(items.length - applied - suppressed - declined, 0);
     const files = landed.filter((file) => file.fixes + file.suppressed > 0).length;
-    const counts = [
-      `${plural(applied, 'fix', 'fixes')} applied in ${plural(files, 'file')}`,
-      ...(suppressed > 0 ? [`${suppressed} suppressed`] : []),
-      ...(declined > 0 ? [`${declined} declined`] : []),
-      ...(unanswered > 0 ? [`${unanswered} left open`] : []),
-    ];
-    this.#print(`\n${look.paint.bold(counts.join(', '))}.\n`);
+    const told = totals({ applied, files, suppressed, declined, unanswered });
+    this.#print(`\n${look.paint.bold(told)}.\n`);
     const left = leftOpen(this.#review, landed, this.#files);
     if (unanswered > 0 && left !== '') this.#print(noteText(`Left open: ${left}.`, look));
     if (mode === 'finished' && !interrupted && this.#failed.length === 0) this.#memory.forget();

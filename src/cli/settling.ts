@@ -9,6 +9,7 @@ import type { Visit } from '../workspace/visit.js';
 import type { Context } from './context.js';
 import { type Look, lookThrough } from './looking.js';
 import { evidenceOf, withDiagnosis } from './oom.js';
+import type { Decided } from './verifying.js';
 
 /** A text on standard input comes back alone: a fix that needs another file to change is not for it. */
 export function withoutBeside(decide: Decide): Decide {
@@ -49,6 +50,12 @@ export async function settle(
   }
   const seen = { ...found, scans, outcomes, skipped };
   return { seen, outcomes: await settledOutcomes(look, seen) };
+}
+
+/** As the policy says, or as a run of the user's command does. */
+export async function decided(context: Context, look: Look, outcomes: readonly Outcome[]): Promise<Decided> {
+  const { isDecidedByRun, verifiedOutcomes } = await import('./verifying.js');
+  return isDecidedByRun(context) ? verifiedOutcomes(context, look, outcomes) : { outcomes };
 }
 
 /** The findings that explain why memory ran out, the file of the likeliest first. */

@@ -1,37 +1,42 @@
 import { relative, resolve } from 'node:path';
 import type { Decide, Finding, Outcome, SourceFile } from '../engine/outcome.js';
-import { printable } from '../report/cells.js';
 import { plural } from '../report/prose.js';
-import { variantOf } from '../report/prove/agreement.js';
-import { trainersOf } from '../report/prove/figures.js';
-import { memoryRows, rowsOf } from '../report/prove/rows.js';
-import { amountsWords } from '../report/prove/words.js';
-import { placeText } from '../text/place.js';
+import type { Proven } from '../report/prove/proven.js';
 import { changesOf, eachBesideOnce, isChanged } from '../workspace/changes.js';
 import { Failure } from '../workspace/failure.js';
 import { slashed } from '../workspace/places.js';
-import { changedLines } from '../workspace/prove/changed-lines.js';
+import { changedPlaces } from '../workspace/prove/changed-lines.js';
+import { keepRun, saveRun } from '../workspace/prove/evidence.js';
 import { type Change, guardTargets } from '../workspace/prove/fixes.js';
 import { KeptResults, subjectOf } from '../workspace/prove/memory.js';
+import { type Limits, OwnRuns } from '../workspace/prove/own-runs.js';
+import {
+  changedSincePrepared,
+  PreparedRuns,
+  prepareVerification,
+  verifyPlanIn,
+} from '../workspace/prove/prepared-verify.js';
 import { type Tree, treeOf } from '../workspace/prove/tree.js';
-import { type Candidate, type Verdict, type Verified, verify } from '../workspace/prove/verify.js';
+import { type Memory, type Verified, type VerifyTask, verify } from '../workspace/prove/verify.js';
 import { Workshop } from '../workspace/prove/workshop.js';
 import { State } from '../workspace/state.js';
 import type { Arguments } from './arguments.js';
 import type { Context } from './context.js';
 import type { Look } from './looking.js';
+import { provenByRuns } from './proven.js';
 import { metricIn, secondsIn } from './run-wishes.js';
+import { isTaken, type Offered, runOf, tableOf } from './verify-table.js';
 
-interface Offered extends Candidate {
-  readonly file: SourceFile;
-  readonly finding: Finding;
+/** What the user's own run has decided. */
+export interface Decided {
+  readonly outcomes: readonly Outcome[];
+  /** What it has said of each fix; absent where nothing ran. */
+  readonly proven?: Proven;
 }
 
-/** The command that decides: in `prove` it stands behind `--`. */
-export function decidingCommand(args: Arguments): readonly string[] | undefined {
-  const text = args.text('verify');
-  if (text === undefined) return args.rest;
-  return process.platform === 'win32' ? ['cmd', '/d', '/s', '/c', text] : ['sh', '-c', text];
+/** Whether a run of the user's command decides: it is given, stands behind `--` in `prove`, or was made elsewhere. */
+export function isDecidedByRun({ args }: Context): boolean {
+  return args.text('verify') !== undefined || args.rest !== undefined || args.text('read') !== undefined;
 }
 
 /**
@@ -42,33 +47,110 @@ export async function verifiedOutcomes(
   context: Context,
   look: Look,
   outcomes: readonly Outcome[],
-  command: readonly string[],
-): Promise<readonly Outcome[]> {
+): Promise<Decided> {
   const { args, io } = context;
+  const read = args.text('read');
   const metric = metricIn(args);
-  const [timeout, budget] = [secondsIn(args, 'timeout'), secondsIn(args, 'budget')];
-  const tree = treeOf(io.cwd, { link: args.list('link') ?? [], copy: args.list('copy') ?? [] });
+  const limits = { timeout: secondsIn(args, 'timeout'), budget: secondsIn(args, 'budget') };
+  const tree = treeIn(context);
   const offered = await offeredIn(context, look, outcomes, tree);
   if (offered.length === 0) {
     context.say('Nothing to verify: there is no fix to apply.');
-    return outcomes;
+    return { outcomes };
   }
+  const changesFor = async (ids: readonly string[]) =>
+    changesIn(context, look, await withOnly(look, outcomes, new Set(ids)));
+  const task = { candidates: offered, changesFor };
+  const { verified, command } =
+    read === undefined
+      ? await verifiedHere(context, task, tree, metric, limits)
+      : await verifiedElsewhere(resolve(io.cwd, read), task, tree);
+  for (const line of tableOf(offered, verified, command)) context.say(line);
+  const taken = new Set(
+    offered.flatMap(({ id, finding }) => (isTaken(finding, verified.verdicts.get(id)) ? [id] : [])),
+  );
+  const result = await withOnly(look, outcomes, taken);
+  const run = runOf(await look.tools.parser.load(), tree, offered, verified, {
+    command,
+    outcomes: result,
+    changes: changesIn(context, look, result),
+  });
+  keepRun(State.of(tree.root, io.env), run);
+  const file = args.text('save-evidence');
+  if (file !== undefined) saveRun(resolve(io.cwd, file), run);
+  return { outcomes: result, proven: await provenByRuns(context, look, [run]) };
+}
+
+/** `--prepare`: a folder with all that another machine needs to make the runs. */
+export async function prepareVerify(
+  context: Context,
+  look: Look,
+  outcomes: readonly Outcome[],
+  folder: string,
+): Promise<void> {
+  const { args, io } = context;
+  if ((args.list('link') ?? []).length > 0)
+    throw args.misuse('A link leads nowhere on another machine; take `--copy` with `--prepare`.');
+  const { command, text } = commandIn(args);
+  const metric = metricIn(args)?.text;
+  const limits = { timeout: secondsIn(args, 'timeout'), budget: secondsIn(args, 'budget') };
+  const tree = treeIn(context);
+  const offered = await offeredIn(context, look, outcomes, tree);
+  if (offered.length === 0) return context.say('Nothing to verify: there is no fix to apply.');
+  const changesFor = async (ids: readonly string[]) =>
+    changesIn(context, look, await withOnly(look, outcomes, new Set(ids)));
+  const place = resolve(io.cwd, folder);
+  const deterministic = args.flag('deterministic');
+  const plan = { command, text, metric, deterministic, ...limits, options: args.given };
+  await prepareVerification(place, plan, { ...tree, linked: [] }, io.cwd, offered, changesFor);
+  context.say(
+    `${place} is ready, with ${plural(offered.length, 'fix', 'fixes')}. There: \`python3 verify.py\`. Then here, with the same ` +
+      `options: \`memfix apply --read ${folder}\`.`,
+  );
+}
+
+function treeIn({ args, io }: Context): Tree {
+  return treeOf(io.cwd, { link: args.list('link') ?? [], copy: args.list('copy') ?? [] });
+}
+
+/** The command that decides: in `prove` it stands behind `--`. */
+function commandIn(args: Arguments): { readonly command: readonly string[]; readonly text: string } {
+  const text = args.text('verify');
+  if (text === undefined) return { command: args.rest ?? [], text: (args.rest ?? []).join(' ') };
+  const shell = process.platform === 'win32' ? ['cmd', '/d', '/s', '/c'] : ['sh', '-c'];
+  return { command: [...shell, text], text };
+}
+
+interface Ran {
+  readonly verified: Verified;
+  readonly command: string;
+}
+
+type Task = Pick<VerifyTask, 'candidates' | 'changesFor'>;
+
+async function verifiedHere(
+  context: Context,
+  task: Task,
+  tree: Tree,
+  metric: ReturnType<typeof metricIn>,
+  limits: Pick<Limits, 'timeout' | 'budget'>,
+): Promise<Ran> {
+  const { args, io } = context;
+  const { command, text } = commandIn(args);
   const workshop = new Workshop(tree);
-  let verified: Verified;
   try {
-    verified = await verify(
+    const runner = new OwnRuns(
       {
-        command,
+        words: command,
         tree,
         cwd: io.cwd,
         env: io.env,
-        candidates: offered,
-        changesFor: async (ids) => changesIn(context, look, await withOnly(look, outcomes, new Set(ids))),
-        memory: new KeptResults(State.of(tree.root, io.env), subjectOf(tree, [command, metric?.text])),
-        metric,
-        timeout,
-        budget,
+        metric: metric?.pattern,
         signal: io.signal,
+        deterministic: args.flag('deterministic'),
+      },
+      {
+        ...limits,
         starting: (what, number, seconds) =>
           context.say(
             `Run ${number}, ${what} …${seconds === undefined ? '' : ` (about ${Math.ceil(seconds)} s)`}`,
@@ -76,21 +158,43 @@ export async function verifiedOutcomes(
       },
       workshop,
     );
+    const memory = new KeptResults(
+      State.of(tree.root, io.env),
+      subjectOf(tree, [command, metric?.text, args.flag('deterministic')]),
+    );
+    return { verified: await verify({ ...task, memory, metric: metric?.text }, runner), command: text };
   } finally {
     const left = workshop.close();
     if (left !== undefined)
       context.warn(new Failure('A temporary folder could not be removed', left, 'Remove it by hand.'));
   }
-  for (const line of tableOf(offered, verified, args.text('verify') ?? command.join(' '))) context.say(line);
-  const taken = new Set(
-    offered.flatMap(({ id, finding }) => (isTaken(finding, verified.verdicts.get(id)) ? [id] : [])),
-  );
-  return withOnly(look, outcomes, taken);
 }
 
-function isTaken({ safety }: Finding, verdict: Verdict | undefined): boolean {
-  return verdict?.kind === 'verified' || (verdict?.kind !== 'rejected' && safety === 'safe');
+/** By the runs that a prepared folder brought back. */
+async function verifiedElsewhere(folder: string, task: Task, tree: Tree): Promise<Ran> {
+  const plan = verifyPlanIn(folder);
+  const [here, there] = [task.candidates, plan.candidates].map((all) => all.map(({ id }) => id).sort());
+  if (JSON.stringify(here) !== JSON.stringify(there))
+    throw new Failure(
+      'Other fixes than those that were prepared',
+      `${plural(there?.length ?? 0, 'fix was', 'fixes were')} prepared, and ${here?.length} are offered now`,
+      `Give the paths and options that it was prepared with (${plan.options.map((name) => `\`--${name}\``).join(', ')}), or prepare it again if the code has changed.`,
+    );
+  const pattern = plan.metric === undefined ? undefined : new RegExp(plan.metric, 'g');
+  const runner = new PreparedRuns(folder, tree, pattern);
+  const verified = await verify({ ...task, memory: NO_MEMORY, metric: plan.metric }, runner);
+  const trials = [verified.before, ...(verified.after === undefined ? [] : [verified.after])];
+  const changed = changedSincePrepared(folder, tree, trials);
+  if (changed !== undefined)
+    throw new Failure(
+      'The code has changed since it was prepared',
+      `The runs loaded ${changed}, which is another file now`,
+      'Take the change back, or prepare it again. Nothing was changed.',
+    );
+  return { verified, command: plan.text };
 }
+
+const NO_MEMORY: Memory = { get: () => undefined, set: () => undefined };
 
 /** What the policy of this run would take of the files as they are; what only another fix brings to light waits for the next run. */
 async function offeredIn(
@@ -115,7 +219,7 @@ async function offeredIn(
           finding,
           path: slashed(relative(tree.root, target)),
           numerics: finding.numerics,
-          groups: changedLines(parser, preview.before, preview.after),
+          places: changedPlaces(parser, preview.before, preview.after),
         });
       return { kind: 'skip' };
     };
@@ -134,8 +238,8 @@ async function withOnly(
   const policy = await look.project.policy();
   const repaired: Outcome[] = [];
   for (const outcome of outcomes) {
-    const decide: Decide = (finding, preview) =>
-      ids.has(idOf(outcome.file, finding)) ? policy(finding, preview) : { kind: 'skip' };
+    const decide: Decide = (finding, preview, earlier) =>
+      ids.has(idOf(outcome.file, earlier ?? finding)) ? policy(finding, preview) : { kind: 'skip' };
     const again = isChanged(outcome) ? await engine.repair(outcome.file, decide) : outcome;
     repaired.push(again.kind === 'outcome' ? again : outcome);
   }
@@ -148,43 +252,4 @@ function changesIn({ io }: Context, look: Look, outcomes: readonly Outcome[]): r
 
 function idOf({ path }: SourceFile, { key }: Finding): string {
   return `${path}\n${key}`;
-}
-
-const WORDS: Readonly<Record<Verdict['kind'], string>> = {
-  verified: 'verified',
-  rejected: 'rejected',
-  idle: 'not run',
-  undecided: 'undecided',
-};
-
-function tableOf(offered: readonly Offered[], verified: Verified, command: string): readonly string[] {
-  const { verdicts, before, after, compared, runs, seconds } = verified;
-  const [trainer] = trainersOf(before.records);
-  const where = [
-    ...(trainer?.torch ? [`torch ${trainer.torch}`] : []),
-    trainer === undefined || trainer.devices.length === 0
-      ? 'no GPU'
-      : trainer.devices.map(({ name }) => name).join(', '),
-    `${plural(runs, 'run')} in ${Math.round(seconds)} s`,
-  ];
-  const rows = after === undefined ? [] : memoryRows(rowsOf(variantOf([before]), variantOf([after])));
-  return [
-    `By \`${printable(command)}\` (${where.join(', ')}); compared: ${compared.join(', ')}, exit code, memory:`,
-    ...offered.map(({ id, file, finding }) => {
-      const verdict = verdicts.get(id) ?? { kind: 'undecided', because: 'it was not tried' };
-      const fate = isTaken(finding, verdict) ? 'taken' : 'left';
-      return `  ${WORDS[verdict.kind].padEnd(9)} ${fate.padEnd(5)} ${placeText(printable(file.path), finding.at)} ${finding.transform}${whyOf(verdict)}`;
-    }),
-    ...rows.flatMap(({ label, unit, before: from, after: to }) =>
-      from === undefined || to === undefined
-        ? []
-        : [`  ${label}: ${amountsWords(from.median, to.median, unit)}`],
-    ),
-  ];
-}
-
-function whyOf(verdict: Verdict): string {
-  if (verdict.kind === 'verified') return '';
-  if (verdict.kind === 'idle') return `: nothing of its change at line ${verdict.line} was executed`;
-  return `: ${printable(verdict.because)}`;
 }

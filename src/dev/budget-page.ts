@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { type Budget, budgetOf } from '../budget/memory.js';
-import { isHeldOut, type Measured, measuredRun, measuredRuns } from './measured.js';
+import { gigabytes } from '../budget/quantity.js';
+import {
+  isHeldOut,
+  type Measured,
+  measuredProcesses,
+  measuredRun,
+  measuredRuns,
+  processRun,
+} from './measured.js';
 
 const PREFLIGHT = new URL('../../bench/gpu/preflight.json', import.meta.url);
 
@@ -79,6 +87,22 @@ The interval that is printed held ${share(held)} of the held-out runs. What the 
 with room, was
 ${percent(average(reserves))} on average, and at most ${percent(reserves[Math.floor(0.95 * reserves.length)] ?? 0)} in 19 of 20 runs; on a full card it gives that back before it fails.
 
+## Several processes
+
+What DDP and FSDP add, measured on one GPU by \`bench/gpu/budget_sharded.py\`: one process with NCCL, or two that share the GPU, with
+Gloo, since NCCL wants a GPU for each. The peak is that of one process.
+
+${processTable()}
+
+- DDP holds the gradients once more, in buckets; \`gradient_as_bucket_view\` gives that back only between the steps.
+- After the first step DDP makes its buckets anew. With NCCL the old ones may stay for that step: then the gradients are there three times.
+  The upper end of the interval counts that, the estimate does not.
+- Of FSDP with one process nothing is sharded, and the estimate for one GPU has no gathered layers; that row is there for comparison.
+
+Not measured, and so with a wider interval where the budget knows of it: more than one GPU, what NCCL keeps outside of torch's
+allocator, DeepSpeed's own buffers, offloading, flash-attn 2 (its estimate is that of sdpa's flash kernel), and transformers before 5, of
+which fp32 copies of logits and norms are known from its code only.
+
 ## The runs that were held out
 
 ${table(held)}
@@ -87,6 +111,21 @@ ${table(held)}
 
 ${table(found)}
 `;
+}
+
+function processTable(): string {
+  const rows = measuredProcesses().map((row) => {
+    const { peak, low, high } = budgetOf(processRun(row));
+    const { config, dtype, optimizer, batch, sequence, checkpointing, mode, world } = row;
+    const inside = low <= row.peak && row.peak <= high ? 'inside' : 'outside';
+    const also = checkpointing ? ', checkpointing' : '';
+    return `| ${mode} × ${world} | ${config['model_type']} | ${dtype}, ${optimizer}, ${batch} × ${sequence}${also} | ${gigabytes(row.peak)} | ${gigabytes(peak)} | ${signed(peak / row.peak - 1)} | ${inside} |`;
+  });
+  return [
+    '| processes | model | run | measured | memfix | error | interval |',
+    '|---|---|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
 }
 
 function line(name: string, rows: readonly Compared[], errorOf = ({ error }: Compared) => error): string {

@@ -17,7 +17,7 @@ const target = 'node20';
 const manifest: Readonly<Record<string, Readonly<Record<string, string>> | undefined>> = JSON.parse(
   readFileSync(join(root, 'package.json'), 'utf8'),
 );
-const installed = ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((kind) =>
+const installed = ['dependencies', 'peerDependencies'].flatMap((kind) =>
   Object.keys(manifest[kind] ?? {}),
 );
 
@@ -30,7 +30,7 @@ const bundled = {
   format: 'esm',
   platform: 'node',
   target,
-  packages: 'external',
+  external: installed,
   logLevel: 'warning',
 } as const;
 
@@ -48,6 +48,7 @@ const PACKS: readonly (readonly [pack: string, modules: RegExp])[] = [
     /^src\/(?:cli\/(?:arguments|context|plugins|remembering|commands\/check)|workspace\/(?:catalogue|plugins\/named)|report\/(?:concise|full|short))\.ts$/,
   ],
   ['engine', /^(?:src\/engine\/.*|src\/workspace\/worker|transforms\/index)\.ts$/],
+  ['parser', /^node_modules\/web-tree-sitter\//],
   ['forges', /^node_modules\//],
   ['more', /^/],
 ];
@@ -128,8 +129,6 @@ async function bundleProgram(): Promise<void> {
 async function partsOfProgram(): Promise<readonly Part[]> {
   const { outputFiles, metafile } = await build({
     ...bundled,
-    packages: 'bundle',
-    external: installed,
     legalComments: 'none',
     entryPoints: { cli: 'src/cli/main.ts' },
     write: false,
@@ -198,25 +197,16 @@ async function writeMetas(): Promise<void> {
   writeFileSync(join(dist, 'metas.json'), JSON.stringify(metas));
 }
 
-/** The wasm grammar lies beside the code that loads it, so that a package without addons still parses. */
+/** The parser and the grammar as wasm lie beside the code that loads them. */
 function copyGrammar(): void {
-  const name = 'tree-sitter-python.wasm';
-  try {
-    copyFileSync(require.resolve(`tree-sitter-python/${name}`), join(dist, name));
-  } catch {
-    // npm takes an optional package away when its addon neither loads nor compiles: an install must survive that.
-    process.stderr.write(
-      'memfix: built without the wasm grammar\n' +
-        '  The package tree-sitter-python is not installed, so dist/ can only parse where it is.\n' +
-        '  Next: npm install --ignore-scripts && npm run build\n',
-    );
-  }
+  for (const name of ['tree-sitter-python/tree-sitter-python.wasm', 'web-tree-sitter/web-tree-sitter.wasm'])
+    copyFileSync(require.resolve(name), join(dist, basename(name)));
 }
 
-/** What `memfix prove` measures with; Python finds it only under this name. */
+/** What `memfix prove` measures with, which Python finds only under this name, and what runs a prepared verification. */
 function copyShim(): void {
-  const name = 'sitecustomize.py';
-  copyFileSync(join(root, 'src', 'workspace', 'prove', name), join(dist, name));
+  for (const name of ['sitecustomize.py', 'verify.py'])
+    copyFileSync(join(root, 'src', 'workspace', 'prove', name), join(dist, name));
 }
 
 /** What git begins the mirrors of a campaign with. */

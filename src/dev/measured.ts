@@ -42,6 +42,26 @@ export function measuredRuns(): readonly Measured[] {
     .map((line): Measured => JSON.parse(line));
 }
 
+/** A line of `bench/gpu/sharded.jsonl`: a process of several, as far as one GPU can show it. */
+export interface MeasuredProcess extends Measured {
+  readonly mode: 'plain' | 'ddp' | 'ddp-view' | 'fsdp';
+  readonly world: number;
+}
+
+export function measuredProcesses(): readonly MeasuredProcess[] {
+  const path = new URL('../../bench/gpu/sharded.jsonl', import.meta.url);
+  return readFileSync(path, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line): MeasuredProcess => JSON.parse(line));
+}
+
+/** Its run; of DDP with one process as with two, since buckets do not depend on their number. */
+export function processRun(row: MeasuredProcess): Run {
+  const gpus = row.mode.startsWith('ddp') ? 2 : row.world;
+  return { ...measuredRun(row), gpus, parallel: row.mode === 'fsdp' ? 'sharded' : 'data' };
+}
+
 /** As in `bench/gpu/budget_runs.py`: drawn at random, and measured when the formulas were final. */
 const FIRST_HELD_OUT = 242;
 const LAST_HELD_OUT = 289;

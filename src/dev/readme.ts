@@ -68,7 +68,8 @@ export function freedTable(metas: readonly TransformMeta[]): string {
       what,
       before,
       after,
-      `−${Math.round(100 * share)} %`,
+      // Not to be broken in a narrow column.
+      `−${Math.round(100 * share)}&nbsp;%`,
     ]);
   return markdownTable([EFFECT_WORDS['frees-memory'], 'measured on', 'before', 'after', ''], rows);
 }

@@ -4,9 +4,10 @@ import { type Fit, type Verdict, verdictOf } from '../budget/fit.js';
 import type { Budget, PhaseName, Row, RowName, Run } from '../budget/memory.js';
 import { countOf, gigabytes } from '../budget/quantity.js';
 import type { Source } from '../run/draft.js';
+import { clip } from './cells.js';
 import { wrap } from './prose.js';
 import type { View } from './report.js';
-import { type TableCell, table } from './table.js';
+import { GAP, type TableCell, table } from './table.js';
 
 type Style = Pick<View, 'paint' | 'width'>;
 
@@ -72,7 +73,7 @@ export function renderBudget(report: BudgetReport, style: Style): string {
   const { run, budget, assumptions, sources, card, fit } = report;
   const { paint } = style;
   const lines = [
-    paint.bold(headline(run)),
+    ...wrap(headline(run), style.width, { first: '', rest: MARGIN }).map(paint.bold),
     '',
     ...(sources === undefined ? [] : [...sourceTable(sources, style), '']),
     ...rowTable(budget, style),
@@ -117,34 +118,38 @@ function sourceTable(sources: readonly Source[], { paint }: Style): string[] {
   ];
 }
 
-function rowTable({ rows, at, peak, low, high, host }: Budget, { paint }: Style): string[] {
+function rowTable({ rows, at, peak, low, high, host }: Budget, { paint, width }: Style): string[] {
   const amount = (bytes: number): TableCell => ({ text: gigabytes(bytes), align: 'right' });
   const how = ({ how: words, host: away }: Row) =>
     away > 0 ? `in host memory: ${gigabytes(away)} = ${words}` : words;
+  const names = [...rows.map(({ name }) => LABELS[name].length), 'host memory'.length];
+  const beside = MARGIN.length + Math.max(...names) + 2 * GAP.length + gigabytes(peak).length;
+  const shown = (words: string) => clip(words, Math.max(width - beside, 20));
   return table([
     ...rows.map((row) => [
       { text: MARGIN + LABELS[row.name] },
       amount(row.bytes),
-      { text: how(row), paint: row.given ? paint.yellow : paint.dim },
+      { text: shown(how(row)), paint: row.given ? paint.yellow : paint.dim },
     ]),
     [
       { text: `${MARGIN}peak`, paint: paint.bold },
       { ...amount(peak), paint: paint.bold },
-      { text: `${gigabytes(low)} to ${gigabytes(high)}; at: ${PHASES[at.name]}`, paint: paint.dim },
+      { text: shown(`${gigabytes(low)} to ${gigabytes(high)}; at: ${PHASES[at.name]}`), paint: paint.dim },
     ],
     ...(host > 0 ? [[{ text: `${MARGIN}host memory` }, amount(host)]] : []),
   ]);
 }
 
-function phaseTable({ phases, peak }: Budget, { paint }: Style): string[] {
+function phaseTable({ phases, peak }: Budget, { paint, width }: Style): string[] {
   if (phases.length < 2) return [];
+  const longest = Math.min(30, Math.max(10, width - 40));
   return [
     paint.bold('Over one step'),
     ...table(
       phases.map(({ name, bytes }) => [
         { text: MARGIN + PHASES[name] },
         { text: gigabytes(bytes), align: 'right' as const },
-        { text: '█'.repeat(Math.max(1, Math.round((30 * bytes) / peak))), paint: paint.dim },
+        { text: '█'.repeat(Math.max(1, Math.round((longest * bytes) / peak))), paint: paint.dim },
       ]),
     ),
   ];
@@ -201,7 +206,7 @@ function fitLines({ size, verdict, steps, budget }: Fit, style: Style): string[]
     `${MARGIN}Then it needs ${gigabytes(budget.peak)}${verdict === 'no' ? ', still too much: use more or larger GPUs' : ''}.`,
     ...(ids.length === 0
       ? []
-      : [`${MARGIN}See where: memfix check --select ${ids.join(',')} --unsafe-fixes .`]),
+      : [`${MARGIN}See where:`, `${MARGIN}${MARGIN}memfix check --select ${ids.join(',')} --unsafe-fixes .`]),
   ];
 }
 

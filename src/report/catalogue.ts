@@ -8,7 +8,8 @@ import { wrap } from './prose.js';
 import { SAFETY_TONE, type View } from './report.js';
 import { GAP, type TableCell, table } from './table.js';
 
-type Style = Pick<View, 'paint' | 'width'>;
+/** `verbose`: with what was measured. */
+type Style = Pick<View, 'paint' | 'width' | 'verbose'>;
 
 /** A summary narrower than this reads better below its transform than beside it. */
 const NARROWEST_SUMMARY = 48;
@@ -94,18 +95,20 @@ function wide(
   const blank = padded(HEADS.map(() => ({ text: '' })));
   const body = members.flatMap((meta) => {
     const said = wrap(meta.summary, room, { first: '', rest: '' }).map((text): TableCell => ({ text }));
-    const known = measured(meta).flatMap((text) => wrap(text, room, { first: '', rest: GAP }));
+    const known = measured(meta, style).flatMap((text) => wrap(text, room, { first: '', rest: GAP }));
     const dimmed = known.map((text): TableCell => ({ text, paint: paint.dim }));
     return [...said, ...dimmed].map((cell, index) => [
       ...(index === 0 ? padded(facts(meta, style)) : blank),
       cell,
     ]);
   });
-  const head = [...HEADS, 'what it does, and what was measured'].map((text) => ({ text, paint: paint.dim }));
+  const last = style.verbose ? 'what it does, and what was measured' : 'what it does';
+  const head = [...HEADS, last].map((text) => ({ text, paint: paint.dim }));
   return table([padded(head), ...body]);
 }
 
-function stacked(meta: TransformMeta, { paint, width }: Style): string[] {
+function stacked(meta: TransformMeta, style: Style): string[] {
+  const { paint, width } = style;
   const { id, safety, numerics, symptom } = meta;
   const labels = [paint[SAFETY_TONE[safety]](safety), numerics, symptom].join(' · ');
   const used = widthOf([id, [safety, numerics, symptom].join(' · ')].join(GAP));
@@ -114,14 +117,15 @@ function stacked(meta: TransformMeta, { paint, width }: Style): string[] {
   return [
     ...(used <= width ? [head + GAP + labels] : [head, GAP + labels]),
     ...wrap(meta.summary, width, indent),
-    ...measured(meta)
+    ...measured(meta, style)
       .flatMap((text) => wrap(text, width, { first: GAP, rest: GAP + GAP }))
       .map(paint.dim),
   ];
 }
 
 /** The measured truth, as far as its first sentence goes, and the figure behind it with its set-up. */
-function measured(meta: TransformMeta): string[] {
+function measured(meta: TransformMeta, { verbose }: Style): string[] {
+  if (!verbose) return [];
   const [first = ''] = meta.evidence.verdict.split(/[;.](?:\s|$)/);
   const figure = headline(meta);
   const label = measurementsOf(meta).length > 0 ? 'measured' : 'not measured on a GPU';

@@ -54,13 +54,12 @@ function rowsOf(
 }
 
 function hunkRows(hunk: Hunk, digits: number, paint: Paint, width: number): readonly ChangeRow[] {
-  let [old, now] = [hunk.oldStart, hunk.newStart];
+  let old = hunk.oldStart;
   const marked = markedLines(hunk.lines);
   return hunk.lines.flatMap((line, at) => {
-    const number = line.kind === '+' ? now : old;
-    if (line.kind !== '+') old++;
-    if (line.kind !== '-') now++;
-    return lineRows(line.kind, marked[at] ?? [], String(number).padStart(digits), paint, width);
+    // Numbers are those of the file as it is: a line that is not in it yet has none.
+    const number = line.kind === '+' ? '' : String(old++);
+    return lineRows(line.kind, marked[at] ?? [], number.padStart(digits), paint, width);
   });
 }
 

@@ -9,6 +9,7 @@ import { frame } from './frame.js';
 import { renderDiagnosis } from './oom.js';
 import { ownHunks } from './own-hunks.js';
 import { premiseSentence } from './premises.js';
+import type { Standing } from './prove/verified.js';
 import {
   alternativeSentence,
   isRefused,
@@ -32,9 +33,9 @@ export function renderFull(report: Report, view: View): string {
     const lines = linesOf.get(scan) ?? new Lines(scan.file.source.text);
     linesOf.set(scan, lines);
     const measured = report.proven?.measured(finding.transform);
-    blocks.push(
-      blockText(findingBlock(scan.file, lines, finding, view, { ranked, measured, others: scan.findings })),
-    );
+    const standing = report.proven?.standing(scan.file.path, finding);
+    const beside = { ranked, measured, standing, others: scan.findings };
+    blocks.push(blockText(findingBlock(scan.file, lines, finding, view, beside)));
   }
   const apart = apartFrom(report, shown);
   if (apart.length > 0) blocks.push(blockText(apartBlock(apart, view)));
@@ -47,6 +48,7 @@ export function renderFull(report: Report, view: View): string {
 interface Beside {
   readonly ranked: Ranked | undefined;
   readonly measured: string | undefined;
+  readonly standing: Standing | undefined;
   /** The findings of its file. */
   readonly others: readonly Finding[];
 }
@@ -72,12 +74,12 @@ function findingBlock(
   lines: Lines,
   finding: Finding,
   view: View,
-  { ranked, measured, others }: Beside,
+  { ranked, measured, standing, others }: Beside,
 ): string[] {
   const tone = isRefused(finding) ? 'dim' : SAFETY_TONE[finding.safety];
   const shown = linesAround(file.source, lines, finding.span);
   const block = [
-    ...headingOf(file.path, finding, standingWords(finding), view),
+    ...headingOf(file.path, finding, standingWords(finding, standing), view),
     ...(ranked === undefined ? [] : labelled(ranked.because, rankLabel(ranked), view, view.paint.magenta)),
     ...labelled(finding.message, '', view),
     ...doubtLines(finding, finding.questions, view),
@@ -87,6 +89,8 @@ function findingBlock(
   const remarks = [...verdict(finding, view), ...otherWays(finding, others, view)];
   if (measured !== undefined && !isRefused(finding))
     remarks.push(...labelled(measured, 'measured on your run: ', view, view.paint.bold));
+  if (standing !== undefined)
+    remarks.push(...labelled(standing.words, standing.label, view, view.paint.bold));
   if (remarks.length > 0) block.push('', ...remarks);
   if (finding.fix !== undefined) {
     const { beside = [] } = finding.fix;
@@ -105,8 +109,8 @@ function findingBlock(
   return block;
 }
 
-function standingWords(finding: Finding): readonly string[] {
-  return isRefused(finding) ? ['left alone'] : [standingOf(finding), finding.numerics];
+function standingWords(finding: Finding, standing: Standing | undefined): readonly string[] {
+  return isRefused(finding) ? ['left alone'] : [standingOf(finding, standing), finding.numerics];
 }
 
 export function rankLabel({ rank }: Ranked): string {

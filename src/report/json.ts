@@ -8,6 +8,8 @@ import type { Effect } from '../toolkit/effect.js';
 import { spanIn } from './by-cell.js';
 import { diagnosisJson, type JsonOutOfMemory } from './oom.js';
 import { type Assumption, assumptionsOf } from './premises.js';
+import type { Setup } from './prove/report.js';
+import type { Standing, VerifiedFigure } from './prove/verified.js';
 import { inOrder, isRefused, type Report, type Shown } from './report.js';
 import { type BySafety, tally } from './tally.js';
 import type { TooLarge } from './too-large.js';
@@ -80,6 +82,19 @@ export interface JsonFinding {
   readonly because: string | null;
   /** What `memfix prove` measured for its transform, with `--evidence`. */
   readonly measured: string | null;
+  /** What a verification (`apply --verify`) has said of it, with `--evidence`; `stale` where the code is another one since. */
+  readonly verified: JsonVerified | null;
+}
+
+export interface JsonVerified {
+  readonly verdict: Standing['kind'];
+  /** For a reader. */
+  readonly words: string;
+  readonly command: string;
+  readonly at: string;
+  readonly setup: Setup;
+  readonly compared: readonly string[];
+  readonly figures: readonly VerifiedFigure[];
 }
 
 export interface JsonApplied {
@@ -89,6 +104,8 @@ export interface JsonApplied {
   readonly column: number;
   readonly id: string;
   readonly title: string;
+  /** What the run of `--verify` has said of it. */
+  readonly verified: JsonVerified | null;
 }
 
 export interface JsonQuestion {
@@ -178,15 +195,14 @@ export function toJson(report: Report): JsonReport {
     findings: told(inOrder(report).filter(({ finding }) => !isRefused(finding))),
     leftAlone: told(inOrder(report).filter(({ finding }) => isRefused(finding))),
     applied:
-      report.taken?.map(({ path, finding: { at, transform, fix } }) => ({
-        ...{
-          path,
-          cell: at.cell ?? null,
-          line: at.line,
-          column: at.column,
-          id: transform,
-          title: fix?.title ?? '',
-        },
+      report.taken?.map(({ path, finding }) => ({
+        path,
+        cell: finding.at.cell ?? null,
+        line: finding.at.line,
+        column: finding.at.column,
+        id: finding.transform,
+        title: finding.fix?.title ?? '',
+        verified: verifiedJson(report.proven?.taken(path, finding)),
       })) ?? null,
     skipped: report.skipped.map(({ path, at, reason }) => ({
       path,
@@ -263,7 +279,15 @@ function findingJson({ scan, finding, ranked }: Shown, lines: Lines, { proven }:
     rank: ranked?.rank ?? null,
     because: ranked?.because ?? null,
     measured: proven?.measured(finding.transform) ?? null,
+    verified: verifiedJson(proven?.standing(scan.file.path, finding)),
   };
+}
+
+function verifiedJson(standing: Standing | undefined): JsonVerified | null {
+  if (standing === undefined) return null;
+  const { kind, label, words, run } = standing;
+  const { command, at, setup, compared, figures } = run;
+  return { verdict: kind, words: `${label}${words}`, command, at, setup, compared, figures };
 }
 
 function questionJson(transform: string, question: Question): JsonQuestion {

@@ -10,6 +10,8 @@ import { shownHunks, shownHunksOf } from './shown-hunks.js';
 interface OwnHunks {
   /** Of a cell other than the finding's. */
   readonly title: string | undefined;
+  /** Of a notebook, the cell. */
+  readonly cell: number | undefined;
   readonly hunks: readonly Hunk[];
 }
 
@@ -18,11 +20,12 @@ export function ownHunks({ source }: SourceFile, lines: Lines, { fix, at }: Find
   const edits = fix === undefined ? [] : ownEdits(fix);
   if (source.notebook === undefined) {
     const hunks = shownHunksOf(lines, edits);
-    return hunks.length === 0 ? [] : [{ title: undefined, hunks }];
+    return hunks.length === 0 ? [] : [{ title: undefined, cell: undefined, hunks }];
   }
   const cells = changedCells(source, { before: lines.text, after: applyEdits(lines.text, edits) }) ?? [];
   return cells.map(({ cell, title, before, after }) => ({
     title: cell === at.cell ? undefined : title,
+    cell,
     hunks: shownHunks(before, after),
   }));
 }

@@ -7,6 +7,7 @@ import { byEffect } from '../toolkit/effect.js';
 import { printable } from './cells.js';
 import type { Paint, Tone } from './paint.js';
 import type { Proven } from './prove/proven.js';
+import type { Standing } from './prove/verified.js';
 import type { TooLarge } from './too-large.js';
 
 /** What a command has to say; every renderer starts from this. */
@@ -94,8 +95,9 @@ export function refusalSentence(reason: string): string {
   return `left alone because ${reason.replace(/^(?:left alone )?(?:because )?/, '')}`;
 }
 
-/** How safe a fix is, and whether that rests on what the config assumes. */
-export function standingOf({ safety, assumed }: Finding): string {
+/** How safe a fix is, and whether that rests on what the config assumes or on a run of the user's command. */
+export function standingOf({ safety, assumed }: Finding, shown?: Standing): string {
+  if (safety === 'unsafe' && shown?.kind === 'verified') return 'verified';
   return assumed === undefined || safety !== 'safe' ? safety : 'safe by assumption';
 }
 

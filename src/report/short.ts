@@ -12,6 +12,7 @@ import { renderDiagnosis } from './oom.js';
 import { ownHunks } from './own-hunks.js';
 import { premiseSentence } from './premises.js';
 import { plural, wrap } from './prose.js';
+import type { Standing } from './prove/verified.js';
 import {
   alternativeSentence,
   isRefused,
@@ -113,8 +114,9 @@ function findingBlock(
   const place = linesAround(file.source, lines, finding.span);
   const isSaid = before?.scan.file === file && before.finding.message === finding.message;
   const measured = isRefused(finding) ? undefined : report.proven?.measured(finding.transform);
+  const standing = report.proven?.standing(file.path, finding);
   return [
-    ...headingOf(file.path, finding, standingWords(finding, report), view),
+    ...headingOf(file.path, finding, standingWords(finding, report, standing), view),
     ...(ranked === undefined ? [] : labelled(ranked.because, rankLabel(ranked), view, paint.magenta)),
     ...(isSaid ? [] : labelled(finding.message, '', view)),
     ...(finding.refusal === undefined ? [] : labelled(refusalSentence(finding.refusal), '', view)),
@@ -128,6 +130,7 @@ function findingBlock(
       labelled(premiseSentence(premise), 'counts on: ', view, paint.dim),
     ),
     ...(measured === undefined ? [] : labelled(measured, 'measured on your run: ', view, paint.bold)),
+    ...(standing === undefined ? [] : labelled(standing.words, standing.label, view, paint.bold)),
     ...(finding.fix === undefined
       ? frame(place.lines, place.span, {
           paint,
@@ -138,10 +141,14 @@ function findingBlock(
   ];
 }
 
-function standingWords(finding: Finding, { leaks }: Report): readonly string[] {
+function standingWords(
+  finding: Finding,
+  { leaks }: Report,
+  standing: Standing | undefined,
+): readonly string[] {
   if (isRefused(finding)) return ['left alone'];
   return [
-    standingOf(finding),
+    standingOf(finding, standing),
     leaks?.has(finding.transform) === true ? 'leak' : EFFECT_WORDS[finding.effect],
     ...(finding.numerics === 'bit-identical' ? [] : [finding.numerics]),
   ];

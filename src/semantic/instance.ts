@@ -47,30 +47,39 @@ export function membersAsked(module: PyModule, object: PyNode): ReadonlySet<stri
   const isOfSelf = around !== undefined && object.text.startsWith(`${around.self}.`);
   const place = isOfSelf ? around.classNode : (enclosingFunction(object) ?? module.root);
   const rest = isOfSelf ? object.text.slice(around.self.length) : object.text;
-  return module.memo(askedIn, place).get(isOfSelf ? rest : object.text) ?? new Set();
+  const known = module.memo(nothingAsked, place);
+  const found = known.get(rest) ?? askedOf(module, place, rest);
+  known.set(rest, found);
+  return found;
 }
 
-/** By object; what is of `self` without that, since methods may call it otherwise. */
-function askedIn(_module: PyModule, place: PyNode): ReadonlyMap<string, ReadonlySet<string>> {
-  const asked = new Map<string, Set<string>>();
-  const isClass = place.type === 'class_definition';
-  for (const node of place.walk()) {
-    const isCall = node.type === 'call';
-    const object = isCall ? node.function : node.type === 'attribute' ? node.object : undefined;
-    const name = isCall ? '__call__' : node.attribute?.text;
-    if (
-      object === undefined ||
-      name === undefined ||
-      !/^(?:identifier|attribute|subscript)$/.test(object.type)
-    )
-      continue;
-    const method = isClass ? enclosingFunction(object) : undefined;
-    const self = method && (selfName(method) ?? classAround(object)?.self);
-    const text =
-      self !== undefined && object.text.startsWith(`${self}.`) ? object.text.slice(self.length) : object.text;
-    asked.set(text, (asked.get(text) ?? new Set()).add(name));
+function nothingAsked(): Map<string, ReadonlySet<string>> {
+  return new Map();
+}
+
+/** Of an object by its text; of one of `self` without that, since methods may call it otherwise. */
+function askedOf(module: PyModule, place: PyNode, text: string): ReadonlySet<string> {
+  const asked = new Set<string>();
+  const last = /[\w\u0080-\uffff]+$/.exec(text)?.[0];
+  const ends = last === undefined ? [...place.walk()] : module.atWithin(last, place);
+  for (const node of ends) {
+    const object = node.parent?.type === 'attribute' && node.parent.attribute === node ? node.parent : node;
+    if (!/^(?:identifier|attribute|subscript)$/.test(object.type)) continue;
+    const { parent } = object;
+    const isCall = parent?.type === 'call' && parent.function === object;
+    const isMember = parent?.type === 'attribute' && parent.object === object;
+    const name = isCall ? '__call__' : isMember ? parent.attribute?.text : undefined;
+    if (name !== undefined && textIn(place, object) === text) asked.add(name);
   }
   return asked;
+}
+
+function textIn(place: PyNode, object: PyNode): string {
+  const method = place.type === 'class_definition' ? enclosingFunction(object) : undefined;
+  const self = method && (selfName(method) ?? classAround(object)?.self);
+  return self !== undefined && object.text.startsWith(`${self}.`)
+    ? object.text.slice(self.length)
+    : object.text;
 }
 
 /** `res.data` of an object whose class the file has, or which the file gives an attribute of that name. */

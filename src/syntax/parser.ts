@@ -99,9 +99,9 @@ async function loadWasm(isBrief: boolean): Promise<PythonParser> {
   // Optimising wasm takes longer than checking a few files, and the process waits for it before it ends.
   if (isBrief) require('node:v8').setFlagsFromString('--liftoff-only');
   const { Language, Parser } = await import('web-tree-sitter');
-  await Parser.init();
+  await Parser.init({ locateFile: () => wasmOf('web-tree-sitter') });
   const parser = new Parser();
-  parser.setLanguage(await Language.load(grammarPath()));
+  parser.setLanguage(await Language.load(wasmOf('tree-sitter-python')));
   return new TreeParser('wasm', {
     parse: (text) => {
       const end = performance.now() + SLICE;
@@ -175,11 +175,11 @@ class TreeParser implements PythonParser {
   }
 }
 
-/** The built package ships the grammar beside its code; a checkout has it in the grammar's own package. */
-function grammarPath(): string {
+/** The built package ships the parser and the grammar beside its code; a checkout has them in packages of their own. */
+function wasmOf(name: 'tree-sitter-python' | 'web-tree-sitter'): string {
   try {
-    return require.resolve('./tree-sitter-python.wasm');
+    return require.resolve(`./${name}.wasm`);
   } catch {
-    return require.resolve('tree-sitter-python/tree-sitter-python.wasm');
+    return require.resolve(`${name}/${name}.wasm`);
   }
 }

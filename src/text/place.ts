@@ -1,12 +1,15 @@
 import type { Position } from './lines.js';
 
+/** What of a position is told. */
+type Spot = Pick<Position, 'line' | 'cell'>;
+
 /** A place as it is told: `train.py:12`, and in a notebook `explore.ipynb: cell 7, line 3`. */
-export function placeText(path: string, { line, cell }: Position): string {
+export function placeText(path: string, { line, cell }: Spot): string {
   return cell === undefined ? `${path}:${line}` : `${path}: cell ${cell}, line ${line}`;
 }
 
 /** The same within its file. */
-export function lineText({ line, cell }: Position): string {
+export function lineText({ line, cell }: Spot): string {
   return cell === undefined ? `line ${line}` : `cell ${cell}, line ${line}`;
 }
 

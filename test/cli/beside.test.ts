@@ -136,7 +136,7 @@ describe('a fix of two files', () => {
     const common = { position: 1, total: 1, kin: 1, row: 1, path: 'a.py', source, finding, meta: undefined };
     const preview = engine.preview(file, finding);
     const shown = cardText(
-      { ...common, preview, answer: undefined, isEdited: false, alternatives: [] },
+      { ...common, preview, answer: undefined, isEdited: false, standing: undefined, alternatives: [] },
       look,
     ).text;
     expect(shown).toContain('1 - old()\n1 + new()\nand in conf.yaml:\n1   # how\n2 - fast: no');

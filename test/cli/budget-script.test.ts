@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { transforms } from '../../transforms/index.js';
 import { folderWith } from '../workspace/folders.js';
@@ -106,4 +108,47 @@ test('check reports a run that cannot fit the card of the config', async () => {
   expect((await memfix({ cwd: unknown, transforms }, 'check', '--no-cache')).stderr).toContain(
     '`gpu` must be a card that memfix knows',
   );
+});
+
+test('a folder is asked for all of its runs, a line each, and says what cannot be told', async () => {
+  const cwd = folder({
+    'small.py': SCRIPT.replace('meta-llama/Llama-2-7b-hf', 'gpt2'),
+    'secret.py': SCRIPT.replace('meta-llama/Llama-2-7b-hf', 'acme/secret'),
+    'notes.py': 'print("nothing is trained here")\n',
+  });
+  const { code, stdout } = await memfix({ cwd, transforms }, 'budget', '.', '--gpu', 'a100-80gb');
+  expect(code).toBe(0);
+  const lines = stdout.split('\n');
+  expect(lines[0]).toMatch(/^train\.py .* 145\.\d+ GB .* does not fit a100-80gb$/);
+  expect(lines[1]).toMatch(/^small\.py .* fits a100-80gb$/);
+  expect(lines[2]).toMatch(
+    /^secret\.py: not told, since its model \(secret\.py:4\) is none that memfix knows/,
+  );
+  expect(stdout).not.toContain('notes.py');
+  const json = JSON.parse(
+    (await memfix({ cwd, transforms }, 'budget', '.', '--output-format', 'json')).stdout,
+  );
+  expect(json.runs.map(({ path, fits }: { path: string; fits: null }) => [path, fits])).toEqual([
+    ['small.py', null],
+    ['train.py', null],
+  ]);
+  expect(json.untold).toMatchObject([{ path: 'secret.py' }]);
+  const empty = await memfix({ cwd: folderWith({ 'a.py': '' }), transforms }, 'budget', '.');
+  expect(empty.stdout).toBe('No script here trains a model that it names.\n');
+});
+
+test('the picture comes as a page, too: before and after, with its figures, and nothing of the script as markup', async () => {
+  const cwd = folder();
+  const words = ['budget', 'train.py', '--fit', '80GB', '--plot', 'budget.html'];
+  expect((await memfix({ cwd, transforms }, ...words)).code).toBe(0);
+  const page = readFileSync(join(cwd, 'budget.html'), 'utf8');
+  expect(page).toMatch(/^<!doctype html>/);
+  expect(page.match(/<svg/g)).toHaveLength(1);
+  expect(page.match(/<h2>(.*?)<\/h2>/g)).toEqual([
+    '<h2>Over one step</h2>',
+    '<h2>After what is proposed</h2>',
+    '<h2>In words</h2>',
+  ]);
+  expect(page).toContain('<td>optimizer step</td>');
+  expect(page).not.toMatch(/<script|http(?!:\/\/www\.w3\.org\/2000\/svg)/);
 });

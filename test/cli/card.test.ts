@@ -22,7 +22,7 @@ const SIZES = [
   [80, 24],
   [120, 40],
 ] as const;
-const CHANGED = /^ *\d+ [-+] /;
+const CHANGED = /^ *(?:\d+ -|\+) /;
 
 let parser: PythonParser;
 let cards: readonly Card[] = [];
@@ -39,7 +39,7 @@ function cardOf(engine: Engine, file: SourceFile, finding: Finding): Card {
     ...{ position: 137, total: 240, kin: 12, row: 3, path: file.path, source: file.source, finding },
     meta: transforms.find(({ meta }) => meta.id === finding.transform)?.meta,
     preview: engine.preview(file, finding),
-    ...{ answer: undefined, isEdited: false, alternatives: [] },
+    ...{ answer: undefined, isEdited: false, standing: undefined, alternatives: [] },
   };
 }
 
@@ -113,5 +113,25 @@ it('says what was measured of this case, not of another', () => {
     const figures = gpu === undefined || 'notMeasured' in gpu ? [] : gpu.figures;
     const named = figures.filter(({ what }) => what.startsWith(finding.measuredAs ?? ''));
     expect(named.length, `${finding.transform}: ${finding.measuredAs}`).toBe(1);
+  }
+});
+
+it('a card tells what the own run has shown, in the tier and in words, and still fits', () => {
+  const setup = { python: '3.12.3', torch: '2.11.0', transformers: null, platform: 'linux', cpu: null };
+  const run = {
+    ...{ command: 'python train.py', at: '', memfix: '', compared: [], runs: 4, seconds: 9, figures: [] },
+    ...{ setup: { ...setup, devices: ['NVIDIA H200'] }, code: [], findings: [] },
+  };
+  const words = '`python train.py` (Python 3.12.3, torch 2.11.0, NVIDIA H200)';
+  const standing = { kind: 'verified', label: 'verified by your run: ', words, run } as const;
+  const unsafe = cards.filter(({ finding }) => finding.safety === 'unsafe').slice(0, 40);
+  expect(unsafe.length).toBe(40);
+  for (const card of unsafe) {
+    expect(faultsOf({ ...card, standing }, 80, 30)).toEqual([]);
+    const look = { width: 200, height: 80, paint: noColor };
+    expect(cardText({ ...card, standing }, look).text).toMatch(
+      / · verified · [\s\S]*run +verified by your run: `python/,
+    );
+    expect(cardText(card, look).text).toContain(' · unsafe · ');
   }
 });

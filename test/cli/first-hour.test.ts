@@ -136,6 +136,18 @@ describe.each(SIZES)('in a terminal of $cols × $rows', (size) => {
     expect(widest(lines)).toBeLessThanOrEqual(size.cols);
   });
 
+  test.each([
+    [['--help']],
+    [['check', '--help']],
+    [['list']],
+    [['list', '-v', 'leak']],
+    [['budget', '7B', '--fit', '24GB']],
+  ])('%j fits', async (words) => {
+    const { code, lines } = await seen({ cwd: folderWith(), ...size }, ...words);
+    expect(code).toBe(0);
+    expect(widest(lines)).toBeLessThanOrEqual(size.cols);
+  });
+
   test('--oom shows the frame that failed', async () => {
     const { text, lines } = await seen({ cwd: root, ...size }, ...OOM.split(' '), '--no-cache');
     expect(text).toContain('torch/nn/functional.py:2551');

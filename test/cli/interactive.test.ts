@@ -136,7 +136,7 @@ test('a notebook is asked about cell by cell, and its other bytes stay', async (
   const cwd = repositoryWith({ 'a.ipynb': book });
   const ended = await inTerminal(cwd, ['apply', '-i'], answers('y', 'i', 'n'));
   expect(ended.text).toContain('── a.ipynb: cell 1, line 2 ──');
-  expect(ended.text).toContain('1   !ls\n2 - hold()\n2 + release()\n');
+  expect(ended.text).toContain('1   !ls\n2 - hold()\n  + release()\n');
   expect(ended.text).toContain('1 fix applied in 1 file, 1 declined.');
   expect(read(cwd, 'a.ipynb')).toBe(book.replace('hold', 'release'));
 });

@@ -147,7 +147,18 @@ for step in range(20):
   test('lets pass what needs less memory', async () => {
     const { code, repository, bare, log } = await campaign(train('pass'), PROVE);
     expect([code, repository.status]).toEqual([0, 'pushed']);
-    expect(repository.verified).toMatchObject({ command: PROVE, verdict: 'better' });
+    expect(repository.verified).toMatchObject({
+      command: PROVE,
+      verdict: 'better',
+      proof: {
+        setup: { torch: '0.0-fake', devices: ['Fake GPU'] },
+        figures: [
+          { label: 'GPU 0 peak allocated', before: 30 * MIB, after: 10 * MIB },
+          { label: 'GPU 0 growth per step', before: MIB, after: 0 },
+        ],
+        places: { changed: 1, ran: 1 },
+      },
+    });
     expect(log).toMatch(/GPU 0 peak allocated +30\.00 MiB +10\.00 MiB/);
     expect(git(bare, 'show', `${BRANCH}:train.py`)).toContain('tricks.release()');
   });

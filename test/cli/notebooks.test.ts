@@ -42,6 +42,16 @@ describe('notebooks', () => {
     expect(short + full).not.toContain('magic');
   });
 
+  test('are summed up for a pull request by cell', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': BOOK });
+    const { stdout } = await memfix({ cwd }, 'check', '--output-format', 'markdown');
+    expect(stdout).toContain('| `a.ipynb: cell 2, line 3` | `drop-hold` |');
+    expect(stdout).toContain('<summary>a.ipynb: cell 3, line 2: Calm it</summary>');
+    expect(stdout).toContain(
+      '--- a.ipynb: cell 2\n+++ a.ipynb: cell 2\n@@ -1,3 +1,3 @@\n %time\n x = 1\n-hold("é")\n+release("é")\n',
+    );
+  });
+
   test('are told to programs by the lines and offsets of their cells', async () => {
     const cwd = repositoryWith({ 'a.ipynb': BOOK, 'b.py': 'hold()\n' });
     const { stdout } = await memfix({ cwd }, 'check', '--output-format', 'json');

@@ -12,7 +12,7 @@ describe('the keys, in a terminal', () => {
     expect(first).toContain('`hold` holds its tensor until the epoch ends');
     expect(first).toContain('effect  frees memory; Halves the peak of a toy: 8 MiB to 4 MiB.');
     expect(first).toContain('(1/4) [y]es [n]o [A]ll 2 of this kind [e]dit [q]uit ?=more ');
-    expect(first).toContain('2 -     hold(x)\n2 +     release(x)\n');
+    expect(first).toContain('2 -     hold(x)\n  +     release(x)\n');
     session.type('y');
     const second = await session.asked('2/4');
     expect(second).toContain('toy-risk · unsafe · bit-identical');
@@ -123,7 +123,7 @@ describe('the keys, in a terminal', () => {
     const { code, result, text } = await session.ended();
     expect(code).toBe(0);
     expect(result).toMatchObject({ applied: 1, unanswered: 3, files: 1, interrupted: false });
-    expect(text).toContain('--resume goes on from here');
+    expect(text).toContain('--resume` goes on from here');
     expect(folder.read('a.py')).toBe(A.replace('hold', 'release'));
     expect(folder.read('b.py')).toBe(B);
   });

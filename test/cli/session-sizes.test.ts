@@ -11,7 +11,7 @@ const SIZES = [
   [80, 24],
   [120, 40],
 ] as const;
-const CHANGED = /^ *\d+ [-+] /;
+const CHANGED = /^ *(?:\d+ -|\+) /;
 
 /** Rows that a text takes; none of what the session writes is wider than a row, but for prompts. */
 function rowsOf(screen: string, columns: number): number {

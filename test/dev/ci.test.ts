@@ -17,7 +17,7 @@ const PINS = 'torch==2.4.0\ntransformers==4.44.0\n';
 
 vi.setConfig({ testTimeout: 240_000 });
 
-/** A Node.js of 126 MB is not installed each time; test/dev/wheel.test.ts does so. */
+/** A Node.js of 200 MB is not installed each time; test/dev/wheel.test.ts does so. */
 const ALONE = { PIP_NO_DEPS: '1' };
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'memfix-ci-')));

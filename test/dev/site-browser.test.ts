@@ -100,7 +100,15 @@ describe('the site in a browser, from a disk', () => {
 
   test('fits a phone, and its menu opens', async () => {
     const { page, trouble } = await open('index.html', PHONE);
-    for (const path of ['index', 'transforms/index', 'transforms/no-grad', 'budget', 'ci', 'api-toolkit']) {
+    for (const path of [
+      'index',
+      'transforms/index',
+      'transforms/no-grad',
+      'budget',
+      'ci',
+      'api-toolkit',
+      'compare',
+    ]) {
       await page.goto(`${pathToFileURL(folder).href}/${path}.html`);
       expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBe(375);
     }

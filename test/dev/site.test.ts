@@ -115,7 +115,17 @@ describe('the site', () => {
     const sections = readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^## (.+)$/gm);
     for (const [, name = ''] of sections) expect(text).toMatch(new RegExp(`<h[12] id="[^"]+">${name}`));
     for (const { id } of metas) expect(files.has(`transforms/${id}.html`)).toBe(true);
-    for (const name of ['ci', 'editors', 'budget', 'migrate', 'changelog', 'api', 'api-toolkit'])
+    for (const name of [
+      'ci',
+      'editors',
+      'budget',
+      'migrate',
+      'plugins',
+      'compare',
+      'changelog',
+      'api',
+      'api-toolkit',
+    ])
       expect(files.has(`${name}.html`), name).toBe(true);
     expect(files.get('api.html')).toContain('id="createengine"');
   });

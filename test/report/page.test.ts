@@ -255,7 +255,7 @@ Keep a running average in a buffer and update it in place,
 
 describe('the catalogue', () => {
   test('in 60 columns', () => {
-    expect(renderCatalogue(ALL, { paint: noColor, width: 60 })).toBe(`\
+    expect(renderCatalogue(ALL, { paint: noColor, width: 60, verbose: true })).toBe(`\
 default (1): on unless you say otherwise
 register-buffer-ema  safe · bit-identical · leak
   Keep a running average in a buffer and update it in place,
@@ -279,7 +279,7 @@ no-grad  advice · bit-identical · peak
   });
 
   test('as a table where there is room', () => {
-    expect(renderCatalogue(ALL, { paint: noColor, width: 140 })).toBe(`\
+    expect(renderCatalogue(ALL, { paint: noColor, width: 140, verbose: true })).toBe(`\
 default (1): on unless you say otherwise
 transform                      safety  numerics          symptom       what it does, and what was measured
 register-buffer-ema            safe    bit-identical     leak          Keep a running average in a buffer and update it in place, outside
@@ -298,10 +298,16 @@ no-grad                        advice  bit-identical     peak          Run evalu
 `);
   });
 
+  test('is short without what was measured', () => {
+    const short = renderCatalogue(ALL, { paint: noColor, width: 60, verbose: false });
+    const long = renderCatalogue(ALL, { paint: noColor, width: 60, verbose: true });
+    expect(short).toBe(long.replace(/^ {2}(?:not )?measured.*\n/gm, ''));
+  });
+
   test('sixty transforms stay within the width, whatever it is', () => {
     const many = Array.from({ length: 60 }, (_, index) => ({ ...META, id: `${META.id}-${index}` }));
     for (const width of [40, 60, 80, 100, 120, 160, 240]) {
-      const lines = renderCatalogue(many, { paint: noColor, width }).split('\n');
+      const lines = renderCatalogue(many, { paint: noColor, width, verbose: true }).split('\n');
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
       expect(lines.some((line) => / $/.test(line))).toBe(false);
     }
@@ -309,8 +315,8 @@ no-grad                        advice  bit-identical     peak          Run evalu
 
   test('colour does not move columns', () => {
     for (const width of [60, 80, 140]) {
-      const painted = forTerminal(renderCatalogue(ALL, { paint: inColor, width }));
-      expect(withoutColor(painted)).toBe(renderCatalogue(ALL, { paint: noColor, width }));
+      const painted = forTerminal(renderCatalogue(ALL, { paint: inColor, width, verbose: true }));
+      expect(withoutColor(painted)).toBe(renderCatalogue(ALL, { paint: noColor, width, verbose: true }));
     }
   });
 
@@ -336,6 +342,6 @@ no-grad                        advice  bit-identical     peak          Run evalu
   });
 
   test('of nothing is empty', () => {
-    expect(renderCatalogue([], { paint: noColor, width: 80 })).toBe('');
+    expect(renderCatalogue([], { paint: noColor, width: 80, verbose: true })).toBe('');
   });
 });

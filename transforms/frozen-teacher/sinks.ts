@@ -25,7 +25,7 @@ import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { traceGraph } from '../../src/torch/module/networks.js';
 import { ONLY_READ } from '../../src/torch/questions.js';
 import { gradUseElsewhere } from '../../src/values/effects/elsewhere.js';
-import { gradUseReached } from '../../src/values/effects/grad.js';
+import { reachesGradUse } from '../../src/values/effects/grad.js';
 import { recordsNoGraph } from '../../src/values/value/gradient.js';
 import { definitionCalled } from './called.js';
 import { isCutWhereRead, readsOf } from './detached.js';
@@ -131,7 +131,7 @@ function asksForGraph(module: PyModule, read: PyNode): boolean {
 function differentiatesInside(module: PyModule, call: PyNode): boolean {
   const found = definitionCalled(module, call);
   if (found === undefined) return gradUseElsewhere(module, call.function ?? call) !== undefined;
-  return gradUseReached(found.module, found.node) !== undefined;
+  return reachesGradUse(found.module, found.node);
 }
 
 /** A reentrant checkpoint records nothing where none of its inputs has a graph: a network that gets the value may have one. */

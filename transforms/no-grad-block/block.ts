@@ -26,7 +26,7 @@ import {
   switchesToTraining,
 } from '../../src/torch/record/left-behind.js';
 import { measuredMemory } from '../../src/values/effects/forward.js';
-import { gradUseIn, gradUseReached } from '../../src/values/effects/grad.js';
+import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
 import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { differentiatesWhenIterated, suspectInWords } from '../../src/values/effects/unknown-code.js';
 
@@ -101,7 +101,7 @@ function isOurs(module: PyModule, { statements, owner, models }: GradlessPart): 
   if (owner === module.root) return true;
   if (isCalledByTraining(module, owner) || onlyRunsGradOff(module, owner) || entersGradOff(module, owner))
     return false;
-  return isAsync(owner) || isTrainingByName(owner) || gradUseReached(module, owner) !== undefined;
+  return isAsync(owner) || isTrainingByName(owner) || reachesGradUse(module, owner);
 }
 
 /** All that speaks against running the block without gradients, refusals first. */

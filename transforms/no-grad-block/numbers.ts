@@ -7,7 +7,7 @@ import { evaluations, isFrozen } from '../../src/torch/grad/evaluation.js';
 import { mayCallNetwork, NUMBERS, networkRunBy, numericRuns } from '../../src/torch/grad/numeric-runs.js';
 import { isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
 import { type GradlessPart, leavesNothing } from '../../src/torch/record/left-behind.js';
-import { gradUseIn, gradUseReached } from '../../src/values/effects/grad.js';
+import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { effectsOf } from '../../src/values/index.js';
 import { evaluationBlocks } from './block.js';
@@ -34,7 +34,7 @@ function isOurs(module: PyModule, owner: PyNode): boolean {
   if (isTestCode(module, owner)) return false;
   if (owner === module.root) return true;
   if (effectsOf(module, owner).isGradOff) return false;
-  if (gradUseReached(module, owner) !== undefined) return true;
+  if (reachesGradUse(module, owner)) return true;
   if (!isInTraining(module, owner)) return false;
   if (evaluations(module).some(({ functionNode }) => functionNode === owner)) return false;
   const runs = numericRuns(module).filter(({ functionNode }) => functionNode === owner);

@@ -10,7 +10,7 @@ import { Interrupted } from '../io.js';
 import { type Look, prepare, prepareStdin } from '../looking.js';
 import { type Output, outputsOf } from '../outputs.js';
 import { exitCodeFor, present, putFiles, rendered, sayAssumed, withLeaks } from '../results.js';
-import { settle, withoutBeside } from '../settling.js';
+import { decided, settle, withoutBeside } from '../settling.js';
 import { tidy } from '../tidying.js';
 import {
   guardFiles,
@@ -25,12 +25,17 @@ import { diff } from './diff.js';
 
 export async function apply(context: Context): Promise<number> {
   const { args } = context;
-  const asked = ['interactive', 'resume', 'dry-run'] as const;
+  const asked = ['interactive', 'resume'] as const;
   const other = args.readsStdin ? '-' : asked.find((name) => args.flag(name));
-  if (args.text('verify') !== undefined && other !== undefined)
+  const option = (['verify', 'read', 'prepare'] as const).find((name) => args.text(name) !== undefined);
+  if (option !== undefined && other !== undefined)
     throw args.misuse(
-      `\`--verify\` decides by itself and writes files; it does not go with \`${other === '-' ? other : `--${other}`}\`.`,
+      `\`--${option}\` lets a run decide; it does not go with \`${other === '-' ? other : `--${other}`}\`.`,
     );
+  if (option === 'prepare' && args.rest === undefined)
+    throw args.misuse('`--prepare` needs a command to prepare: give it with `--verify`.');
+  if (args.text('read') !== undefined && (args.text('verify') ?? args.rest) !== undefined)
+    throw args.misuse('`--read` runs nothing; leave the command out.');
   if (args.flag('interactive') || args.flag('resume')) {
     const { applyInteractively } = await import('./interactive.js');
     return applyInteractively(context);
@@ -42,7 +47,13 @@ export async function apply(context: Context): Promise<number> {
   const look = await prepare(context);
   await tidy(context, look.project.root);
   const { seen, outcomes: settled } = await settle(context, look);
-  const outcomes = await decided(context, look, settled);
+  const folder = args.text('prepare');
+  if (folder !== undefined) {
+    const { prepareVerify } = await import('../verifying.js');
+    await prepareVerify(context, look, settled, folder);
+    return EXIT.clean;
+  }
+  const { outcomes, proven } = await decided(context, look, settled);
   const held = await guardFiles(
     context,
     look,
@@ -50,7 +61,12 @@ export async function apply(context: Context): Promise<number> {
   );
   const landed = await writeAll(context, look, outcomes, held);
   const bugs = outcomes.flatMap((outcome) => outcome.bugs);
-  const report: Report = { ...landed.report, skipped: seen.skipped, checked: seen.files };
+  const report: Report = {
+    ...landed.report,
+    skipped: seen.skipped,
+    checked: seen.files,
+    ...(proven && { proven }),
+  };
   await tell(context, report, outputs);
   for (const sentence of outcomes.flatMap(excludedIn)) context.say(sentence);
   nameHeld(context, held);
@@ -60,17 +76,6 @@ export async function apply(context: Context): Promise<number> {
   context.confess(seen.crashes, bugs);
   const isFailure = landed.unwritten.length + seen.crashes.length + bugs.length > 0;
   return isFailure ? EXIT.error : exitCodeFor(context, report);
-}
-
-/** As the policy says, or as a run of the user's command does. */
-async function decided(
-  context: Context,
-  look: Look,
-  outcomes: readonly Outcome[],
-): Promise<readonly Outcome[]> {
-  if (context.args.text('verify') === undefined && context.args.rest === undefined) return outcomes;
-  const { decidingCommand, verifiedOutcomes } = await import('../verifying.js');
-  return verifiedOutcomes(context, look, outcomes, decidingCommand(context.args) ?? []);
 }
 
 /** What was fixed, and one line on the rest; what the rest is, where a format or `-v` asks for it. */

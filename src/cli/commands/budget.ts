@@ -1,5 +1,7 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { assumptionsOf } from '../../budget/assumptions.js';
-import { CARD_NAMES, cardNamed } from '../../budget/cards.js';
+import { CARD_NAMES, type Card, cardNamed } from '../../budget/cards.js';
 import { DOCUMENTED, documented } from '../../budget/documented.js';
 import { fitInto } from '../../budget/fit.js';
 import { budgetOf } from '../../budget/memory.js';
@@ -11,7 +13,9 @@ import {
   renderBudget,
   renderDocumented,
 } from '../../report/budget.js';
+import { budgetHtml } from '../../report/budget-html.js';
 import { budgetPlot } from '../../report/budget-plot.js';
+import { type RunsReport, renderRuns, runsJson } from '../../report/budget-runs.js';
 import type { Arguments } from '../arguments.js';
 import { Fitter } from '../budget-patch.js';
 import { sized, subjectOf } from '../budget-subject.js';
@@ -32,8 +36,16 @@ export async function budget(context: Context): Promise<number> {
     );
     return EXIT.clean;
   }
-  const { run, remarks, sources, script } = await subjectOf(args, io.cwd);
   const card = cardIn(args);
+  if (args.operands.length > 0 && args.operands.every((word) => isFolder(resolve(io.cwd, word)))) {
+    const report = await projectReport(context, card);
+    write(
+      () => runsJson(report),
+      () => renderRuns(report, view),
+    );
+    return EXIT.clean;
+  }
+  const { run, remarks, sources, script } = await subjectOf(args, io.cwd);
   const size = fitSize(args);
   const fitter = script === undefined ? undefined : new Fitter(script, await context.catalogue.transforms());
   const offered = size === undefined ? undefined : await fitter?.offered();
@@ -49,7 +61,13 @@ export async function budget(context: Context): Promise<number> {
     ...(fit !== undefined && { fit }),
   };
   const plot = args.text('plot');
-  if (plot !== undefined) context.write(plot, budgetPlot(report));
+  if (plot !== undefined) {
+    const isPage = /\.html?$/.test(plot);
+    context.write(
+      plot,
+      isPage ? budgetHtml(report, `memfix budget ${args.operands.join(' ')}`) : budgetPlot(report),
+    );
+  }
   if (args.flag('diff')) {
     if (fit === undefined || fitter === undefined) {
       throw args.misuse('`--diff` writes the changes that `--fit SIZE` proposes for a training script.');
@@ -62,6 +80,22 @@ export async function budget(context: Context): Promise<number> {
     );
   }
   return fit?.verdict === 'no' ? EXIT.findings : EXIT.clean;
+}
+
+/** All runs of a folder, by the scripts that make them. */
+async function projectReport(context: Context, card: Card | undefined): Promise<RunsReport> {
+  const { prepare } = await import('../looking.js');
+  const { runsOf } = await import('../budget-runs.js');
+  const found = await runsOf(await prepare(context));
+  return {
+    runs: found.flatMap((each) => ('untold' in each ? [] : [each])),
+    untold: found.flatMap((each) => ('untold' in each ? [each] : [])),
+    ...(card !== undefined && { card }),
+  };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function cardIn(args: Arguments) {

@@ -20,11 +20,12 @@ export async function check(context: Context): Promise<number> {
   failingOf(context);
   refuseLooseFile(context);
   const evidence = await evidenceOf(context);
-  const proven = await provenOf(context);
   const look = await prepare(context);
+  const proven = await provenOf(context, look);
   const needsText =
     outputs.some(({ format }) => format !== 'concise') ||
     evidence !== undefined ||
+    proven !== undefined ||
     look.project.newLines !== undefined;
   const seen = await lookThrough(context, look, needsText ? 'report' : 'places');
   const found = withoutKnown(context, look, {

@@ -18,13 +18,13 @@ import { type Context, EXIT } from '../context.js';
 import { prepare, prepareStdin } from '../looking.js';
 import { provenOf } from '../proven.js';
 import { strictness } from '../results.js';
-import { settle, withoutBeside } from '../settling.js';
+import { decided, settle, withoutBeside } from '../settling.js';
 
 export async function diff(context: Context): Promise<number> {
   if (context.args.readsStdin) return diffStdin(context);
-  const proven = await provenOf(context);
   const look = await prepare(context);
-  const { seen, outcomes } = await settle(context, look);
+  const { seen, outcomes: settled } = await settle(context, look);
+  const { outcomes, proven = await provenOf(context, look) } = await decided(context, look, settled);
   const changed = outcomes.filter(isChanged);
   const { cwd } = context.io;
   const changes = changed.flatMap((outcome) => {
@@ -84,9 +84,18 @@ function commentsOn(outcome: Outcome, proven: Proven | undefined): readonly stri
     ...assumed.map(({ text }) => `${transform}, ${lineText(at)}, assumed: ${text}`),
   ]);
   const ids = new Set(applied.map(({ transform }) => transform));
-  const measured =
-    proven === undefined ? [] : [...ids].map((id) => `${id}: ${proven.measured(id) ?? 'not measured'}`);
-  return [...asked, ...measured];
+  if (proven === undefined) return asked;
+  const shown = applied.flatMap((finding) => {
+    const standing = proven.standing(outcome.file.path, finding);
+    return standing === undefined
+      ? []
+      : [`${finding.transform}, ${lineText(finding.at)}, ${standing.label}${standing.words}`];
+  });
+  const measured = [...ids].flatMap((id) => {
+    const words = proven.measured(id) ?? (shown.length > 0 ? undefined : 'not measured');
+    return words === undefined ? [] : [`${id}: ${words}`];
+  });
+  return [...asked, ...shown, ...measured];
 }
 
 function changeOf(outcome: Outcome, path: string): FileChange {

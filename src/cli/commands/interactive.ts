@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { Engine } from '../../engine/engine.js';
 import type { Outcome, Scan } from '../../engine/outcome.js';
 import { plural } from '../../report/prose.js';
+import type { Proven } from '../../report/prove/proven.js';
 import { forTerminal, withoutMarks } from '../../report/terminal.js';
 import { entryFor } from '../../workspace/assumptions.js';
 import { Failure } from '../../workspace/failure.js';
@@ -16,6 +17,7 @@ import { Interrupted, wantsColor } from '../io.js';
 import { type Look, lookThrough, prepare } from '../looking.js';
 import { evidenceOf } from '../oom.js';
 import { page, pagerFor } from '../pager.js';
+import { provenByRuns, provenOf } from '../proven.js';
 import { exitCodeFor } from '../results.js';
 import type { Remember } from '../session-remember.js';
 import { related } from '../settling.js';
@@ -106,6 +108,7 @@ async function converse(
       engine: await look.tools.engine(),
       scans: open,
       metas: new Map(look.project.vocabulary.metas.map((meta) => [meta.id, meta])),
+      proven: await provenFor(context, look),
       write: async (outcome: Outcome) => {
         const written = writer.write(outcome);
         if (written.ok) state.set(outcome.file.path, outcome.remaining);
@@ -136,6 +139,16 @@ async function converse(
     io.signal.removeEventListener('abort', leave);
     writer.close();
   }
+}
+
+/** The file of `--evidence`, or what was verified here before. */
+async function provenFor(context: Context, look: Look): Promise<Proven | undefined> {
+  const { io } = context;
+  const named = await provenOf(context, look);
+  if (named !== undefined) return named;
+  const { keptRuns } = await import('../../workspace/prove/evidence.js');
+  const runs = keptRuns(State.of(repositoryRoot(io.cwd) ?? io.cwd, io.env));
+  return runs.length === 0 ? undefined : provenByRuns(context, look, runs);
 }
 
 /** Writes into the config that is in force, or makes one beside the project. */

@@ -27,7 +27,7 @@ const NAMED = 5;
 export async function prove(context: Context): Promise<number> {
   const { args, io } = context;
   if (args.flag('apply')) {
-    wishOf(args);
+    if (args.text('read') === undefined) wishOf(args);
     const { apply } = await import('./apply.js');
     return apply(context);
   }
@@ -95,6 +95,7 @@ async function compared(context: Context, plan: Plan, tree: Tree, proposal: Prop
         env: io.env,
         timeout: secondsIn(args, 'timeout'),
         metric: metricIn(args)?.pattern,
+        deterministic: args.flag('deterministic'),
         signal: io.signal,
         starting: (name, kind) => context.say(`${name}, ${kind}: running …`),
         ended: (name, kind, { ending, seconds }) =>
@@ -136,6 +137,8 @@ function prepare(
   if ((context.args.list('link') ?? []).length > 0) {
     throw context.args.misuse('A link leads nowhere on another machine; take `--copy` with `--prepare`.');
   }
+  if (context.args.flag('deterministic'))
+    throw context.args.misuse('`--deterministic` goes with `--prepare` only where `--apply` does, too.');
   prepareFolder(folder, plan, { ...tree, linked: [] }, context.io.cwd, changes);
   context.say(
     `${folder} is ready. There: \`sh run.sh\`. Then here: \`memfix prove --read ${context.args.text('prepare')}\`.`,

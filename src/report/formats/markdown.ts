@@ -1,10 +1,11 @@
-import { ownEdits } from '../../engine/preview.js';
 import { Lines } from '../../text/lines.js';
+import { placeText } from '../../text/place.js';
 import { type Hunk, hunkHeader } from '../diff.js';
 import { EFFECT_WORDS } from '../effects.js';
+import { ownHunks } from '../own-hunks.js';
 import { markdownTable } from '../page.js';
 import { plural } from '../prose.js';
-import { isRefused, type Report, type Shown, shownFindings } from '../report.js';
+import { isRefused, type Report, type Shown, shownFindings, standingOf } from '../report.js';
 import { shownHunksOf } from '../shown-hunks.js';
 import { summarize } from '../summary.js';
 import type { About } from './publication.js';
@@ -27,19 +28,19 @@ export function renderMarkdown(report: Report, about: About): string {
     const rows = shown
       .slice(0, LISTED)
       .map(({ scan, finding }) => [
-        code(`${about.fromRoot(scan.file.path)}:${finding.at.line}`),
+        code(placeText(about.fromRoot(scan.file.path), finding.at)),
         code(finding.transform),
-        finding.safety,
+        standingOf(finding, report.proven?.standing(scan.file.path, finding)),
         EFFECT_WORDS[finding.effect],
         prose(finding.message),
       ]);
     parts.push(markdownTable(['where', 'transform', 'safety', 'effect', 'what'], rows));
     if (shown.length > LISTED) parts.push(`and ${plural(shown.length - LISTED, 'more finding')}`);
   }
-  parts.push(...changes(shown, about, ROOM - parts.join('').length));
+  parts.push(...changes(shown, about, report, ROOM - parts.join('').length));
   if (report.skipped.length > 0) {
     const rows = report.skipped.map(({ path, at, reason }) => [
-      code(about.fromRoot(path) + (at === undefined ? '' : `:${at.line}`)),
+      code(at === undefined ? about.fromRoot(path) : placeText(about.fromRoot(path), at)),
       prose(reason),
     ]);
     parts.push(markdownTable(['skipped', 'because'], rows));
@@ -48,12 +49,12 @@ export function renderMarkdown(report: Report, about: About): string {
 }
 
 /** The changes of the first findings, as many as there is room for. */
-function changes(shown: readonly Shown[], about: About, room: number): readonly string[] {
+function changes(shown: readonly Shown[], about: About, report: Report, room: number): readonly string[] {
   const fixed = shown.filter(({ finding }) => finding.fix !== undefined);
   const told: string[] = [];
   let left = room;
   for (const each of fixed.slice(0, WHOLE)) {
-    const text = details(each, about);
+    const text = details(each, about, report);
     if (text.length > left) break;
     left -= text.length;
     told.push(text);
@@ -62,20 +63,26 @@ function changes(shown: readonly Shown[], about: About, room: number): readonly 
   return more > 0 ? [...told, `\`memfix diff\` shows ${plural(more, 'more change')}.`] : told;
 }
 
-function details({ scan, finding }: Shown, about: About): string {
+function details({ scan, finding }: Shown, about: About, { proven }: Report): string {
   const { fix } = finding;
   if (fix === undefined) return '';
-  const files = [
-    { path: scan.file.path, lines: new Lines(scan.file.source.text), edits: ownEdits(fix) },
-    ...(fix.beside ?? []).map(({ path, text, edits }) => ({ path, lines: new Lines(text), edits })),
-  ];
-  const diffs = files.flatMap(({ path, lines, edits }) => {
-    const hunks = shownHunksOf(lines, edits);
-    return hunks.length === 0 ? [] : [fenced(diffOf(about.fromRoot(path), hunks))];
-  });
-  const title = `<summary>${html(oneLine(`${about.fromRoot(scan.file.path)}:${finding.at.line}`))}: ${html(fix.title)}</summary>`;
+  const path = about.fromRoot(scan.file.path);
+  const own = ownHunks(scan.file, new Lines(scan.file.source.text), finding).map(({ cell, hunks }) => ({
+    name: cell === undefined ? path : `${path}: cell ${cell}`,
+    hunks,
+  }));
+  const others = (fix.beside ?? []).map((other) => ({
+    name: about.fromRoot(other.path),
+    hunks: shownHunksOf(new Lines(other.text), other.edits),
+  }));
+  const diffs = [...own, ...others].flatMap(({ name, hunks }) =>
+    hunks.length === 0 ? [] : [fenced(diffOf(name, hunks))],
+  );
+  const title = `<summary>${html(oneLine(placeText(path, finding.at)))}: ${html(fix.title)}</summary>`;
   const more = finding.questions.length - QUESTIONS;
+  const standing = proven?.standing(scan.file.path, finding);
   const asked = [
+    ...(standing === undefined ? [] : [`- ${prose(`${standing.label}${standing.words}`)}`]),
     ...finding.questions.slice(0, QUESTIONS).map(({ text }) => `- only if yes: ${prose(text)}`),
     ...(more > 0 ? [`- and ${plural(more, 'more question')}`] : []),
   ].join('\n');

@@ -53,13 +53,22 @@ function levelOf({ safety }: JsonFinding, symptom: TransformMeta['symptom'] | un
   return symptom === 'leak' ? 'error' : 'warning';
 }
 
-function sentencesOf({ message, safety, fix, advice, questions, alternativeTo }: JsonFinding): string[] {
+function sentencesOf({
+  message,
+  safety,
+  fix,
+  advice,
+  questions,
+  alternativeTo,
+  verified,
+}: JsonFinding): string[] {
   return [
     message,
     ...(fix === null ? [] : [`${safety} fix: ${fix.title}`]),
     ...(advice === null ? [] : [`advice: ${advice}`]),
     ...(alternativeTo.length === 0 ? [] : [`alternative: ${alternativeSentence(alternativeTo)}`]),
     ...questions.map(({ text }) => `only if yes: ${text}`),
+    ...(verified === null ? [] : [verified.words]),
   ];
 }
 

@@ -67,7 +67,7 @@ function ruleOf(meta: TransformMeta, about: About) {
 }
 
 function resultOf(finding: Published, ruleIndex: number | undefined) {
-  const { id, key, level, path, sentences, fix, safety, numerics, effect, questions } = finding;
+  const { id, key, level, path, sentences, fix, safety, numerics, effect, questions, verified } = finding;
   return {
     ruleId: id,
     ...(ruleIndex !== undefined && { ruleIndex }),
@@ -92,7 +92,7 @@ function resultOf(finding: Published, ruleIndex: number | undefined) {
         },
       ],
     }),
-    properties: { safety, numerics, effect, questions },
+    properties: { safety, numerics, effect, questions, ...(verified !== null && { verified }) },
   };
 }
 

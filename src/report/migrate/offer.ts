@@ -1,9 +1,12 @@
+import { applyEdits } from '../../edit/apply.js';
 import type { Edit } from '../../edit/edit.js';
+import type { SourceText } from '../../text/decode.js';
 import { Lines } from '../../text/lines.js';
 import type { Numerics, Safety } from '../../toolkit/contract.js';
+import { changedCells } from '../by-cell.js';
 import type { Hunk } from '../diff.js';
 import { type OpenString, OpenStrings } from '../python-tokens.js';
-import { shownHunksOf } from '../shown-hunks.js';
+import { shownHunks, shownHunksOf } from '../shown-hunks.js';
 
 /** A fix of a plan as a reviewer sees it: by itself, on the text that it was found in. */
 export interface Offer {
@@ -18,6 +21,8 @@ export interface Offer {
   /** The same for findings of the same words in any version of the file. */
   readonly likeness: string;
   readonly line: number;
+  /** Of a notebook; then lines are counted in it, here and in the changes. */
+  readonly cell?: number;
   readonly transform: string;
   readonly title: string;
   readonly message: string;
@@ -80,15 +85,24 @@ export class Original {
   edited(edits: readonly Edit[]): OfferedChange {
     const hunks = shownHunksOf(this.#lines, edits).map((hunk): OfferedHunk => {
       const open = this.#strings?.before(hunk.oldStart - 1) ?? '';
-      return {
-        old: hunk.oldStart,
-        new: hunk.newStart,
-        lines: linesOf(hunk),
-        ...(open !== '' && { open }),
-      };
+      return { ...offered(hunk), ...(open !== '' && { open }) };
     });
     return { path: this.path, hunks };
   }
+
+  /** Of a notebook, a change for each cell, as its reader knows it. */
+  editedIn(source: SourceText, edits: readonly Edit[]): readonly OfferedChange[] {
+    const cells = changedCells(source, { before: this.text, after: applyEdits(this.text, edits) });
+    if (cells === undefined) return [this.edited(edits)];
+    return cells.map(({ before, after }) => ({
+      path: this.path,
+      hunks: shownHunks(before, after).map(offered),
+    }));
+  }
+}
+
+function offered(hunk: Hunk): OfferedHunk {
+  return { old: hunk.oldStart, new: hunk.newStart, lines: linesOf(hunk) };
 }
 
 /** Joined and split again: a line that is cut out of the changed text would keep all of that text in memory. */

@@ -1,10 +1,12 @@
+import { placeText } from '../../text/place.js';
 import type { Numerics, TransformMeta } from '../../toolkit/contract.js';
 import { type Effect, effectOf } from '../../toolkit/effect.js';
 import { countByEffect, effectPhrase } from '../effects.js';
 import { headline } from '../evidence.js';
 import { plural } from '../prose.js';
 import type { FixCount } from '../prove/report.js';
-import type { Left, RepositoryRecord } from './record.js';
+import { figurePhrases, setupPhrase } from '../prove/verified.js';
+import type { Left, Proof, RepositoryRecord } from './record.js';
 
 /** What a pull request can be about. */
 export interface ProposalFacts {
@@ -140,9 +142,26 @@ function safetyLine({ transform, findings, numerics, unsafe = 0, questions = [] 
 
 function verifyLines({ verified }: RepositoryRecord): readonly string[] {
   if (verified === undefined) return [];
-  const { command, seconds, verdict } = verified;
-  if (verdict !== undefined) return [`- ${code(command)}, with the fixes beside without them: ${verdict}.`];
+  const { command, seconds, verdict, proof } = verified;
+  if (verdict !== undefined)
+    return [
+      `- ${code(command)}, with the fixes beside without them: ${verdict}.`,
+      ...(proof === undefined ? [] : proofLines(proof)),
+    ];
   return [`- ${code(command)} succeeded on this branch, in ${seconds.toFixed(1)} s.`];
+}
+
+function proofLines({ setup, figures, places }: Proof): readonly string[] {
+  const { changed, ran } = places;
+  const tier =
+    ran === changed
+      ? `Verified by that run: it runs all ${plural(changed, 'changed place')}, and gives the same results`
+      : `That run comes to ${ran} of ${plural(changed, 'changed place')}; the others rest on the code alone`;
+  return [
+    `  - ${sentence(tier)}`,
+    ...figurePhrases({ figures }).map((phrase) => `  - ${sentence(phrase)}`),
+    `  - ${sentence(setupPhrase(setup))}`,
+  ];
 }
 
 function evidenceLine(transform: string, meta: TransformMeta | undefined): string {
@@ -164,8 +183,8 @@ function leftLines({ planned }: RepositoryRecord): readonly string[] {
   const { left = [], refused = 0, remaining = 0, rejected = 0, held = 0 } = planned ?? {};
   const told = (some: readonly Left[], total: number, words: string): readonly string[] => {
     if (total === 0) return [];
-    const lines = some.map(({ path, line, transform, kind, because }) => {
-      return `- ${code(`${path}:${line}`)}, ${code(transform)}: ${REASONS[kind]}${sentence(because)}`;
+    const lines = some.map(({ path, transform, kind, because, ...at }) => {
+      return `- ${code(placeText(path, at))}, ${code(transform)}: ${REASONS[kind]}${sentence(because)}`;
     });
     const more = total > some.length ? [`- and ${total - some.length} more`] : [];
     return [`${plural(total, 'place')} ${words}`, '', ...lines, ...more, ''];

@@ -1,5 +1,6 @@
 import type { Verdict } from '../prove/compare.js';
-import type { FixCount } from '../prove/report.js';
+import type { FixCount, Setup } from '../prove/report.js';
+import type { VerifiedFigure } from '../prove/verified.js';
 
 /** What is done to a repository, in this order. */
 export const STAGES = ['clone', 'plan', 'apply', 'verify', 'commit', 'push', 'pr'] as const;
@@ -55,6 +56,8 @@ export interface Left {
   readonly transform: string;
   readonly path: string;
   readonly line: number;
+  /** Of a notebook; then the line is counted in it. */
+  readonly cell?: number;
   /** Rejected and held ones are by the line that they were found in; `unfixed` ones would be safe to fix. */
   readonly kind: 'refused' | 'unsafe' | 'advice' | 'unfixed' | 'rejected' | 'held';
   /** As a clause or a list of clauses. */
@@ -91,6 +94,16 @@ export interface Verified {
   readonly seconds: number;
   /** Of a proof. */
   readonly verdict?: Verdict;
+  readonly proof?: Proof;
+}
+
+/** What a proof rests on. */
+export interface Proof {
+  readonly setup: Setup;
+  /** Memory without and with the fixes. */
+  readonly figures: readonly VerifiedFigure[];
+  /** Places that change, and those of them that the command runs: where these are all, the fixes are verified. */
+  readonly places: { readonly changed: number; readonly ran: number };
 }
 
 /** All that is known about one repository of a campaign: what each stage left, as far as they came. */

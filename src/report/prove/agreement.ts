@@ -1,7 +1,7 @@
 import type { Numerics } from '../../toolkit/contract.js';
 import { LOSSES } from './compare.js';
 import { countsOf, trainersOf } from './figures.js';
-import { type Parity, parityOf } from './parity.js';
+import { type Parity, parityOf, relativeChance } from './parity.js';
 import { endingWords, type ProcessRecord, ranOutOfMemory, succeeded, type Trial } from './record.js';
 import { memoryRows, rowsOf } from './rows.js';
 import { amountsWords } from './words.js';
@@ -25,6 +25,27 @@ export function comparable({ first, second, metric }: Baseline): readonly string
   ];
 }
 
+/** Runs that differ by more among themselves tell no change from chance. */
+const MOST_CHANCE = 1e-3;
+
+/** Why nothing can be told by the command, since it does not do the same twice; undefined where it does, or nearly. */
+export function noise({ first, second, metric }: Baseline): string | undefined {
+  const [one, two] = [first, second].map(
+    (trial): Readonly<Record<string, readonly number[]>> => ({
+      [LOSSES]: countsOf(trial).losses,
+      gradients: trainer(trial)?.gradients ?? [],
+      'the trained state': trainer(trial)?.state?.norms ?? [],
+      ...(metric !== undefined && { [`logged ${metric}`]: trial.logged }),
+    }),
+  );
+  const wide = Object.entries(one ?? {})
+    .map(([of, values]) => ({ of, chance: relativeChance(values, two?.[of] ?? []) }))
+    .find(({ chance }) => chance > MOST_CHANCE);
+  if (wide === undefined) return undefined;
+  const share = Number.isFinite(wide.chance) ? `${(100 * wide.chance).toPrecision(2)} %` : 'their number';
+  return `two runs as it is differ by ${share} in ${wide.of}, too much to tell a change by: set seeds, take fewer steps, or \`--deterministic\``;
+}
+
 /** Why a run with fixes is not what the unchanged command does, at the label of the fixes; undefined where it is. */
 export function disagreement(baseline: Baseline, after: Trial, numerics: Numerics): string | undefined {
   const { first, second, metric } = baseline;
@@ -45,11 +66,18 @@ export function disagreement(baseline: Baseline, after: Trial, numerics: Numeric
     if (printsAlike(first, second) && after.tail !== first.tail) return 'it prints something else';
   }
   const rows = rowsOf(variantOf([first, second]), variantOf([after]));
-  const worse = memoryRows(rows).find(({ judgement }) => judgement === 'worse');
+  const steps = Math.min(...[first, second, after].map((trial) => trainer(trial)?.steps ?? 0));
+  const worse = memoryRows(rows).find(
+    ({ judgement, unit }) =>
+      judgement === 'worse' && (unit !== 'bytes per step' || steps >= STEPS_FOR_GROWTH),
+  );
   return worse?.before === undefined || worse.after === undefined
     ? undefined
     : `more memory: ${worse.label} ${amountsWords(worse.before.median, worse.after.median, worse.unit)}`;
 }
+
+/** In fewer steps, what a library keeps for itself looks like growth. A peak tells as well. */
+const STEPS_FOR_GROWTH = 16;
 
 function trainer(trial: Trial): ProcessRecord | undefined {
   return trainersOf(trial.records)[0];
@@ -74,8 +102,12 @@ function endingOf(trial: Trial): string {
   return `it ends with ${endingWords(trial.ending)}${last === '' ? '' : `: ${last}`}`;
 }
 
-function differenceOf({ of, before, after, most }: Parity): string {
+function differenceOf({ of, before, after, most, chance }: Parity): string {
+  const byChance =
+    chance === null || chance === 0
+      ? ''
+      : ` (${chance.toPrecision(3)} by chance; \`--deterministic\` may help)`;
   return before === after
-    ? `${of}: ${before} values differ by up to ${most.toPrecision(3)}`
+    ? `${of}: ${before} values differ by up to ${most.toPrecision(3)}${byChance}`
     : `${of}: ${after} values instead of ${before}`;
 }

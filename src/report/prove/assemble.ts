@@ -1,7 +1,7 @@
 import type { Numerics } from '../../toolkit/contract.js';
 import { type Comparison, compare } from './compare.js';
 import { trainersOf } from './figures.js';
-import type { Variant } from './record.js';
+import type { Trial, Variant } from './record.js';
 import { type FixCount, loosest, type ProveReport, ranked, type Setup } from './report.js';
 
 /** What is to be proven, and how. */
@@ -28,7 +28,7 @@ export function reportOf(plan: Plan, { before, after, alone }: Runs): ProveRepor
     command: plan.command,
     fixes: plan.fixes,
     repeats: plan.repeats,
-    setup: setupOf([before, after]),
+    setup: setupOf([before, after].flatMap(({ measured, counted }) => [...measured, ...counted])),
     comparison: overall(plan, before, after),
     perFix: ranked(
       [...alone].map(([transform, variant]) => ({
@@ -48,16 +48,16 @@ function numericsOf({ fixes }: Plan, transform?: string): Numerics {
   return loosest(counted.map(({ numerics }) => numerics));
 }
 
-function setupOf(variants: readonly Variant[]): Setup {
-  const trainers = variants
-    .flatMap(({ measured, counted }) => [...measured, ...counted])
-    .flatMap(({ records }) => trainersOf(records));
+export function setupOf(trials: readonly Trial[]): Setup {
+  const trainers = trials.flatMap(({ records }) => trainersOf(records));
   const [first] = trainers;
   const devices = new Map(trainers.flatMap((record) => record.devices.map(({ id, name }) => [id, name])));
   return {
     python: first?.python ?? null,
     torch: first?.torch ?? null,
+    transformers: first?.transformers ?? null,
     platform: first?.platform ?? null,
+    cpu: first?.cpu ?? null,
     devices: [...devices.values()],
   };
 }

@@ -19,7 +19,7 @@ export function proveJson({ command, fixes, repeats, setup, comparison, perFix }
 /** The same where there was no fix to prove. */
 export function nothingJson(command: readonly string[]): unknown {
   const nothing = {
-    setup: { python: null, torch: null, platform: null, devices: [] },
+    setup: { python: null, torch: null, transformers: null, platform: null, cpu: null, devices: [] },
     repeats: 0,
     fixes: [],
   };

@@ -49,9 +49,7 @@ export function parityOf({ of, before, after, again }: Series, numerics: Numeric
     if (isWhole && most === 0) return 'identical';
     if (numerics === 'changes-training') return 'allowed';
     if (isWhole && numerics === 'rounding' && pairs.every(isRounding)) return 'allowed';
-    return isWhole && chance !== null && chance > 0 && most <= CHANCE_FACTOR * chance
-      ? 'chance'
-      : 'different';
+    return isWhole && again !== undefined && isWithin(differences, before, again) ? 'chance' : 'different';
   };
   return {
     of,
@@ -63,6 +61,34 @@ export function parityOf({ of, before, after, again }: Series, numerics: Numeric
     chance,
     outcome: outcome(),
   };
+}
+
+/**
+ * Whether values differ by no more than by chance, each by what chance had made of the values up to it: small differences grow
+ * from step to step, so that what the last values differ by says nothing about the first.
+ */
+function isWithin(
+  differences: readonly number[],
+  before: readonly number[],
+  again: readonly number[],
+): boolean {
+  if (before.length !== again.length) return false;
+  let chance = 0;
+  return differences.every((difference, index) => {
+    chance = Math.max(chance, distance(before[index] ?? 0, again[index] ?? 0));
+    return difference <= CHANCE_FACTOR * chance;
+  });
+}
+
+/** The most that two runs of the same differ by, relative to the value. */
+export function relativeChance(one: readonly number[], other: readonly number[]): number {
+  if (one.length !== other.length) return Number.POSITIVE_INFINITY;
+  return largest(
+    one.map((value, index) => {
+      const far = distance(value, other[index] ?? value);
+      return far === 0 ? 0 : far / Math.max(Math.abs(value), Math.abs(other[index] ?? value));
+    }),
+  );
 }
 
 /** Whether the unchanged command has to run once more before this can be called a change. */

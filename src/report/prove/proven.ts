@@ -1,15 +1,21 @@
+import type { Finding } from '../../engine/outcome.js';
 import { printable } from '../cells.js';
 import { shellWord } from './render.js';
 import type { Unit } from './rows.js';
 import type { Measure } from './statistics.js';
+import { type CodeState, type Standing, standingBy, type VerifiedRun, verifiedSummary } from './verified.js';
 import { amountsWords } from './words.js';
 
-/** What an earlier `memfix prove --json` found, for patches and reports. */
+/** What earlier runs of the user's command have shown, for patches and reports. */
 export interface Proven {
   /** The command, the set-up, what was measured and what came of it: lines for a reader. */
   readonly summary: readonly string[];
   /** What was measured for a transform, as a phrase. */
   measured(transform: string): string | undefined;
+  /** What a verification has said of a finding of this file. */
+  standing(path: string, finding: Finding): Standing | undefined;
+  /** The same of a finding as it was before its fix was written. */
+  taken(path: string, finding: Finding): Standing | undefined;
 }
 
 interface Document {
@@ -66,6 +72,22 @@ export function provenIn(text: string): Proven | undefined {
         words.length === 0 ? `${outcome}: no difference was measured` : `${outcome}: ${words.join(', ')}`,
       );
     },
+    standing: () => undefined,
+    taken: () => undefined,
+  };
+}
+
+/** The same of verifications; `stateOf` says whether the code is still what ran. */
+export function provenBy(
+  runs: readonly VerifiedRun[],
+  nameOf: (path: string) => string,
+  stateOf: (run: VerifiedRun) => CodeState,
+): Proven {
+  return {
+    summary: verifiedSummary(runs),
+    measured: () => undefined,
+    standing: (path, finding) => standingBy(runs, nameOf(path), finding, stateOf),
+    taken: (path, finding) => standingBy(runs, nameOf(path), finding, () => 'before'),
   };
 }
 

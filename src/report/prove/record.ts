@@ -6,12 +6,14 @@ export interface ProcessRecord {
   readonly rank: number | null;
   readonly python: string;
   readonly platform: string;
+  readonly cpu: string | null;
   readonly seconds: number;
   /** False for a process that did not live to write its last record. */
   readonly final: boolean;
   readonly host: number | null;
   /** The version, where torch was imported. */
   readonly torch: string | null;
+  readonly transformers: string | null;
   readonly devices: readonly DeviceRecord[];
   readonly steps: number;
   readonly samples: readonly Sample[];
@@ -114,10 +116,16 @@ export function recordOf(text: string): ProcessRecord | undefined {
   const norms = isRecord(state) && Array.isArray(state['norms']) ? state['norms'].map(Number) : undefined;
   return {
     ...(json as unknown as ProcessRecord),
+    cpu: textIn(json['cpu']),
+    transformers: textIn(json['transformers']),
     losses: losses.map(Number),
     gradients: gradients.map(Number),
     state: isRecord(state) && norms !== undefined ? { norms, digest: `${state['digest']}` } : null,
   };
+}
+
+function textIn(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -36,7 +36,9 @@ export interface PerFix {
 export interface Setup {
   readonly python: string | null;
   readonly torch: string | null;
+  readonly transformers: string | null;
   readonly platform: string | null;
+  readonly cpu: string | null;
   readonly devices: readonly string[];
 }
 

@@ -125,6 +125,11 @@ function deviceIds(all: readonly Figures[]): readonly string[] {
   return [...new Set(all.flatMap(({ devices }) => devices.map(({ id }) => id)))];
 }
 
+/** Memory that falls from step to step is no credit for memory that stays: the one that stays is not worse. */
+function level({ unit }: Kind, { median }: Measure): number {
+  return unit === 'bytes per step' ? Math.max(0, median) : median;
+}
+
 function judged(
   kind: Kind,
   before: Measure | undefined,
@@ -140,7 +145,7 @@ function judged(
     spreadOf(before),
     spreadOf(after),
   );
-  const change = after.median - before.median;
+  const change = level(kind, after) - level(kind, before);
   if (Math.abs(change) <= noise) return 'same';
   return change > 0 === (kind.isGoodWhenMore ?? false) ? 'better' : 'worse';
 }

@@ -14,7 +14,7 @@ import {
 } from '../../semantic/statements.js';
 import { type CodeLine, isWithin, linesOf } from '../../syntax/code-text.js';
 import type { PyNode } from '../../syntax/node.js';
-import { gradUseReached } from '../../values/effects/grad.js';
+import { reachesGradUse } from '../../values/effects/grad.js';
 import { isGradOff } from '../../values/effects/mode.js';
 import { isForward, isPartInFile, isPartInProject, runsNetwork } from './runs.js';
 
@@ -144,7 +144,7 @@ function runsOf(
       return isHere;
     }),
   );
-  if (near.length > 0 || !isOpen || gradUseReached(module, functionNode) !== undefined) return near;
+  if (near.length > 0 || !isOpen || reachesGradUse(module, functionNode)) return near;
   return calls.filter((call) => runsNetwork(module, call, model, isPartInProject));
 }
 

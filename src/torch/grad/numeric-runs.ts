@@ -60,7 +60,7 @@ const PART_CALLED = /(?<![\w.])(?:self\.)?\w*(?:model|net|encoder|decoder)\w*\.[
 
 /** `load_model(…)` is called like something that is done, `model(…)` like what does it. */
 const DONE =
-  /^_*(?:add|build|check|compile|convert|copy|create|evaluate|export|fit|freeze|from|get|has|init|is|load|log|make|prepare|print|register|remove|reset|run|save|select|set|setup|switch|test|to|train|update|validate|wrap)_/;
+  /^_*(?:add|build|check|clone|compile|configure|convert|copy|create|delete|disable|download|dump|enable|evaluate|export|fit|free|freeze|from|get|has|init|initialize|inject|instantiate|is|load|log|make|move|prepare|print|prune|push|quantize|read|register|remove|replace|reset|restore|run|save|select|set|setup|store|summarize|switch|sync|test|to|train|unfreeze|unwrap|update|upload|validate|visualize|wrap|write)_/;
 
 function isCalledLikeNetwork(name: string): boolean {
   return !DONE.test(name) && nameSaysModel(name) === 'yes';

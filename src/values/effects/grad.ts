@@ -212,6 +212,14 @@ export function gradUseReached(
   return undefined;
 }
 
+/** Whether there is one, which takes no search for it. */
+export function reachesGradUse(module: PyModule, functionNode: PyNode): boolean {
+  return functionNode.type === 'function_definition'
+    ? gradUseIn(module, functionNode) !== undefined ||
+        module.alone.memo(thoseReachingUses, module.alone).has(functionNode)
+    : gradUseReached(module, functionNode) !== undefined;
+}
+
 /** The functions that have a use of gradients, or reach one that has. */
 function thoseReachingUses(module: PyModule): ReadonlySet<PyNode> {
   return reaching(

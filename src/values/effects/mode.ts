@@ -21,7 +21,7 @@ import { type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { gradModeOf } from '../value/gradient.js';
-import { gradUseReached, gradUsesIn } from './grad.js';
+import { gradUsesIn, reachesGradUse } from './grad.js';
 
 /** Names that say it, also of other people's decorators and context managers (`smart_inference_mode`). */
 const SAYS_GRAD_OFF = /no_?grad|inference_?mode|disable_?grad|without_?grad/i;
@@ -202,7 +202,7 @@ function isInTrainingAutocast(module: PyModule, use: PyNode): boolean {
   );
   const caller = enclosingFunction(use);
   if (cast === undefined) return false;
-  return caller === undefined || gradUseReached(module, caller) !== undefined;
+  return caller === undefined || reachesGradUse(module, caller);
 }
 
 /** The question whether anybody outside of what is seen differentiates a variable of a module. */

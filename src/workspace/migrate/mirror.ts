@@ -25,7 +25,7 @@ const PARTIAL = '--filter=blob:none';
 /** What a look at a repository may read. */
 const SOURCES = `${[
   ...['*.py', '*.pyi', '*.toml', '*.cfg', '*.ini', '*.txt', '*.in', '*.yml', '*.yaml', '*.lock', '*.sh'],
-  ...['*.bash', '.gitignore', '.gitattributes'],
+  ...['*.bash', '*.ipynb', '.gitignore', '.gitattributes'],
 ].join('\n')}\n`;
 
 /** Comes after the name of a work tree, for another one with the files of the base. */

@@ -148,12 +148,13 @@ class Place {
       ...matter,
       ref: sha256(JSON.stringify([matter.path, matter.hash, matter.key])).slice(0, 16),
       line: at.line,
+      ...(at.cell !== undefined && { cell: at.cell }),
       transform,
       title: fix?.title ?? '',
       ...{ message, safety, numerics, unproven: questions.map(({ text }) => text) },
       ...(premises && { premises: premises.map(premiseSentence) }),
       changes: [
-        this.#show(before).edited(fix === undefined ? [] : ownEdits(fix)),
+        ...this.#show(before).editedIn(this.file.source, fix === undefined ? [] : ownEdits(fix)),
         ...(fix?.beside ?? []).map(({ path, text, edits }) => new Original(path, text).edited(edits)),
       ],
     };

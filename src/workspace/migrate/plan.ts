@@ -145,13 +145,13 @@ function firstOf<T>(all: readonly T[]): readonly T[] {
   return all.slice(0, MOST_LEFT);
 }
 
-function unwantedAs(kind: 'rejected' | 'held', { transform, path, line, title }: Offer): Left {
-  return { transform, path, line, kind, because: title };
+function unwantedAs(kind: 'rejected' | 'held', { transform, path, line, cell, title }: Offer): Left {
+  return { transform, path, line, ...(cell !== undefined && { cell }), kind, because: title };
 }
 
 function leftAlone(finding: Finding & { readonly path: string }): Left {
   const { transform, path, at, safety, refusal, questions, advice, message } = finding;
-  const place = { transform, path, line: at.line };
+  const place = { transform, path, line: at.line, ...(at.cell !== undefined && { cell: at.cell }) };
   if (refusal !== undefined) return { ...place, kind: 'refused', because: refusal };
   if (safety === 'advice') return { ...place, kind: 'advice', because: advice ?? message };
   // Its settings keep the repository from being fixed there, or another fix was in the way.

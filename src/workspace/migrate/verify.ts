@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { Verified } from '../../report/migrate/record.js';
 import { noColor } from '../../report/paint.js';
 import { type Plan, reportOf } from '../../report/prove/assemble.js';
@@ -8,9 +8,15 @@ import type { Verdict } from '../../report/prove/compare.js';
 import { endingWords } from '../../report/prove/record.js';
 import { renderProve } from '../../report/prove/render.js';
 import type { FixCount } from '../../report/prove/report.js';
+import { memoryRows } from '../../report/prove/rows.js';
+import { figuresOf } from '../../report/prove/verified.js';
 import { bytesOf } from '../bounded.js';
 import { Failure } from '../failure.js';
-import { type Finished, runToEnd } from '../prove/child.js';
+import { chosenParser } from '../parser-choice.js';
+import { slashed } from '../places.js';
+import { type Enclose, type Finished, runToEnd } from '../prove/child.js';
+import { CopiedRuns } from '../prove/copied-run.js';
+import { placesRun } from '../prove/executed.js';
 import type { Change } from '../prove/fixes.js';
 import { readOutput, redactOutput } from '../prove/output.js';
 import { runAll } from '../prove/runs.js';
@@ -227,14 +233,14 @@ async function proven(trying: Trying, command: string): Promise<Verified> {
   };
   const tree = treeOf(root, { link: [], copy: [] });
   const workshop = new Workshop(tree);
+  const env = { ...enclosure.env, [MARK]: mark };
+  const enclose: Enclose = (inner, places) =>
+    enclosure.enclose(inner, { ...places, readable: [...places.readable, mirror.objects] });
   try {
     const runs = await runAll(
       {
-        ...{ plan, tree, cwd: root, timeout, signal, metric: undefined },
+        ...{ plan, tree, cwd: root, timeout, signal, metric: undefined, env, enclose },
         changes: new Map([['after', changes]]),
-        env: { ...enclosure.env, [MARK]: mark },
-        enclose: (inner, places) =>
-          enclosure.enclose(inner, { ...places, readable: [...places.readable, mirror.objects] }),
         starting: () => undefined,
         ended: () => undefined,
       },
@@ -248,7 +254,21 @@ async function proven(trying: Trying, command: string): Promise<Verified> {
     const Kind = verdict === 'unproven' ? Unverifiable : Failure;
     if (why !== undefined)
       throw new Kind(why, `\`${words}\`:\n${text.trimEnd()}`, `See ${log}.${enclosure.hint}`);
-    return { commit, command: words, seconds: (performance.now() - began) / 1000, verdict };
+    const lines = changes.map(({ target }) => slashed(relative(root, target)));
+    const traced = await new CopiedRuns(
+      { words: plan.command, tree, cwd: root, env, enclose, metric: undefined, signal },
+      workshop,
+    ).run({
+      ...{ kind: 'traced', name: 'after', record: 'lines', changes: [], lines, timeout },
+      starting: () => undefined,
+    });
+    const parser = await chosenParser(process.env['MEMFIX_PARSER']);
+    const proof = {
+      setup: report.setup,
+      figures: figuresOf(memoryRows(report.comparison.rows)),
+      places: placesRun(parser, root, changes, traced),
+    };
+    return { commit, command: words, seconds: (performance.now() - began) / 1000, verdict, proof };
   } finally {
     workshop.close();
   }

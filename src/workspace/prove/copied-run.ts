@@ -16,6 +16,7 @@ export interface Command {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly metric: RegExp | undefined;
   readonly signal: AbortSignal;
+  readonly deterministic?: boolean;
   /** Puts the command into a sandbox. */
   readonly enclose?: Enclose | undefined;
 }
@@ -53,7 +54,7 @@ export class CopiedRuns {
   }
 
   async run({ kind, name, record, changes, timeout, lines, starting }: CopiedRun): Promise<Trial> {
-    const { words, tree, cwd, env, metric, signal, enclose } = this.command;
+    const { words, tree, cwd, env, metric, signal, enclose, deterministic = false } = this.command;
     const copy = this.workshop.copy(name);
     try {
       fixCopy(tree.root, copy, changes);
@@ -67,6 +68,7 @@ export class CopiedRuns {
         shim: this.#shim,
         folder: join(this.workshop.folder, 'runs', record),
         env,
+        deterministic,
         signal,
         ...(lines && { lines }),
         ...(timeout !== undefined && { timeout }),

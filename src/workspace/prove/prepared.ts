@@ -22,13 +22,7 @@ export function prepareFolder(
   cwd: string,
   changes: ReadonlyMap<string, readonly Change[]>,
 ): void {
-  if (existsSync(folder) && readdirSync(folder).length > 0) {
-    throw new Failure(
-      'The folder is not empty',
-      `\`--prepare\` fills a folder of its own, and ${folder} has something in it`,
-      'Name a folder that does not exist yet.',
-    );
-  }
+  emptyFolder(folder);
   mkdirSync(folder, { recursive: true });
   placeShim(join(folder, 'shim'));
   fill(tree, join(folder, 'before'));
@@ -43,6 +37,16 @@ export function prepareFolder(
     scriptFor(plan, slashed(relative(tree.root, realpathSync.native(cwd))), [...changes.keys()]),
   );
   chmodSync(script, 0o755);
+}
+
+/** Refuses a folder with something in it. */
+export function emptyFolder(folder: string): void {
+  if (!existsSync(folder) || readdirSync(folder).length === 0) return;
+  throw new Failure(
+    'The folder is not empty',
+    `\`--prepare\` fills a folder of its own, and ${folder} has something in it`,
+    'Name a folder that does not exist yet.',
+  );
 }
 
 function scriptFor(plan: Plan, cwd: string, fixed: readonly string[]): string {
@@ -129,12 +133,12 @@ function trialsIn(
     const place = join(folder, 'runs', `${name}-${kind}-${trials.length + 1}`);
     const status = textOf(join(place, 'status'));
     if (status === undefined) return trials;
-    trials.push(readTrial(place, endingOf(Number(status)), metric));
+    trials.push(readTrial(place, signalEnding(Number(status)), metric));
   }
 }
 
 /** As a shell tells it. */
-function endingOf(status: number): Ending {
+export function signalEnding(status: number): Ending {
   const signal = Object.entries(constants.signals).find(([, number]) => number === status - 128)?.[0];
   return signal === undefined ? { kind: 'exited', code: status } : { kind: 'killed', signal };
 }

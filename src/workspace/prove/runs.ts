@@ -20,6 +20,7 @@ export interface Assignment {
   /** Seconds that one run may take. */
   readonly timeout: number | undefined;
   readonly metric: RegExp | undefined;
+  readonly deterministic?: boolean;
   readonly signal: AbortSignal;
   /** Puts the command into a sandbox. */
   readonly enclose?: Enclose;

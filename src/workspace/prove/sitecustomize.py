@@ -8,7 +8,8 @@ It imports nothing that the command does not, draws no random number, and comput
 fails is named under `errors` in the record and leaves the command alone. What slows a command down is left to
 a run of its own (MEMFIX_PROVE_COUNT): the bytes that autograd keeps, synchronisations, and the losses. With
 MEMFIX_PROVE_DIGEST it also reads gradients before each step and the trained state at the end; with MEMFIX_PROVE_LINES
-it notes which lines of some files run.
+it notes which lines of some files run. Only with MEMFIX_PROVE_DETERMINISTIC, which the user asks for, it sets seeds and
+deterministic kernels.
 """
 
 import atexit
@@ -138,6 +139,8 @@ class Recorder:
 
     def meet(self, torch):
         self.torch = torch
+        if os.environ.get("MEMFIX_PROVE_DETERMINISTIC") == "1":
+            self.guarded("determinism", self.settle_chance)
         self.guarded("steps", self.watch_steps)
         self.guarded("peaks", self.watch_resets)
         if self.counts:
@@ -146,6 +149,19 @@ class Recorder:
             self.guarded("losses", self.note_losses)
         if self.digests:
             self.guarded("gradients", self.watch_gradients)
+
+    def settle_chance(self):
+        """Only where it was asked for: seeds, and kernels that give the same each time. A seed that the command sets comes later."""
+        import random
+
+        random.seed(0)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(0)
+        self.torch.manual_seed(0)
+        self.torch.use_deterministic_algorithms(True, warn_only=True)
+        self.torch.backends.cudnn.benchmark = False
+        # Trying out kernels finds another one each time, whoever asks for it.
+        type(sys.modules["torch.backends.cudnn"]).benchmark = property(lambda module: False, lambda module, wanted: None)
 
     def watch_steps(self):
         from torch.optim import optimizer
@@ -365,6 +381,8 @@ class Recorder:
             "world": number_in("WORLD_SIZE"),
             "python": "%d.%d.%d" % sys.version_info[:3],
             "platform": sys.platform,
+            "cpu": self.guarded("cpu", cpu_name),
+            "transformers": self.guarded("transformers", version_of, "transformers"),
             "seconds": time.time() - self.started,
             "final": final,
             "host": self.guarded("host memory", host_peak),
@@ -477,6 +495,13 @@ class LineTracer:
         return self.traced
 
 
+def speak_at_end():
+    """A worker of multiprocessing, such as those of a data loader, leaves without `atexit`."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.register_after_fork(recorder, lambda each: util.Finalize(None, each.finish, exitpriority=0))
+
+
 def wrap(place, name, before):
     import functools
 
@@ -499,6 +524,24 @@ def device_id(torch, index):
 def number_in(name):
     text = os.environ.get(name, "")
     return int(text) if text.isdigit() else None
+
+
+def cpu_name():
+    """What the system calls it, where it says so; else its kind."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return os.uname().machine if hasattr(os, "uname") else None
+
+
+def version_of(name):
+    """Of a package that the command has imported."""
+    version = getattr(sys.modules.get(name), "__version__", None)
+    return None if version is None else str(version)
 
 
 def host_memory():
@@ -640,6 +683,8 @@ if _folder:
     if _lines:
         _tracer = LineTracer(recorder, os.environ.get("MEMFIX_PROVE_COPY", ""), _lines.split("\n"))
         recorder.guarded("lines", _tracer.start)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=lambda: recorder.guarded("lines", speak_at_end))
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: recorder.begin(True))
 run_hidden_sitecustomize()

@@ -34,9 +34,18 @@ export interface Setting {
   readonly metric?: RegExp;
   /** The files of the copy whose lines a traced run looks at. */
   readonly lines?: readonly string[];
+  /** Seeds and deterministic kernels are set. */
+  readonly deterministic?: boolean;
   readonly signal: AbortSignal;
   readonly enclose?: Enclose;
 }
+
+/** What makes a command do the same each time, as far as the environment can; the rest is done by the shim. */
+export const DETERMINISTIC = {
+  MEMFIX_PROVE_DETERMINISTIC: '1',
+  CUBLAS_WORKSPACE_CONFIG: ':4096:8',
+  PYTHONHASHSEED: '0',
+};
 
 /** The shim in a folder of its own, as it must be on a PYTHONPATH. */
 export function placeShim(folder: string): string {
@@ -79,7 +88,7 @@ export function readTrial(folder: string, ending: Ending, metric?: RegExp): Tria
 }
 
 function environmentOf(
-  { env, shim, kind, tree, copy, cwd, lines }: Setting,
+  { env, shim, kind, tree, copy, cwd, lines, deterministic = false }: Setting,
   records: string,
 ): Record<string, string | undefined> {
   const path = env['PYTHONPATH'];
@@ -87,6 +96,7 @@ function environmentOf(
     // Nothing is to be written into an environment that is only linked.
     PYTHONDONTWRITEBYTECODE: '1',
     ...env,
+    ...(deterministic && DETERMINISTIC),
     PWD: cwd,
     PYTHONPATH: path === undefined || path === '' ? shim : shim + delimiter + path,
     MEMFIX_PROVE_TREE: tree,

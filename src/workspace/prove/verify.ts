@@ -1,13 +1,12 @@
-import { type Baseline, comparable, disagreement } from '../../report/prove/agreement.js';
+import { type Baseline, comparable, disagreement, noise } from '../../report/prove/agreement.js';
 import { endingWords, succeeded, type Trial } from '../../report/prove/record.js';
 import type { Numerics } from '../../toolkit/contract.js';
 import { Failure } from '../failure.js';
 import { bisect } from './bisect.js';
-import { CopiedRuns, patienceFor } from './copied-run.js';
+import { isRun, type Place } from './changed-lines.js';
+import { linesIn } from './executed.js';
 import type { Change } from './fixes.js';
-import type { Tree } from './tree.js';
 import type { Kind } from './trial.js';
-import type { Workshop } from './workshop.js';
 
 /** A fix that a run of the user's command is to decide. */
 export interface Candidate {
@@ -15,8 +14,8 @@ export interface Candidate {
   /** The file that it changes, from the root of the tree. */
   readonly path: string;
   readonly numerics: Numerics;
-  /** Lines of the unchanged file, one group for each change: of every group at least one line has to run. */
-  readonly groups: readonly (readonly number[])[];
+  /** What of the unchanged file has to run, all of it. */
+  readonly places: readonly Place[];
 }
 
 export type Verdict =
@@ -37,21 +36,31 @@ export interface Verified {
 }
 
 export interface VerifyTask {
-  readonly command: readonly string[];
-  readonly tree: Tree;
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
   readonly candidates: readonly Candidate[];
   /** What becomes of the files with some of the fixes. */
   changesFor(ids: readonly string[]): Promise<readonly Change[]>;
   /** What an earlier try with the same tree, command and fixes has said. */
   readonly memory: Memory;
-  readonly metric: { readonly text: string; readonly pattern: RegExp } | undefined;
-  /** Seconds that one run, and that all of it may take. */
-  readonly timeout: number | undefined;
-  readonly budget: number | undefined;
-  readonly signal: AbortSignal;
-  starting(what: string, number: number, seconds: number | undefined): void;
+  readonly metric: string | undefined;
+}
+
+/** A run of the command that is needed to decide. */
+export interface NeededRun {
+  /** For a person. */
+  readonly what: string;
+  readonly kind: Kind;
+  readonly changes: readonly Change[];
+  /** The files whose lines a traced run looks at. */
+  readonly lines: readonly string[];
+}
+
+/** Where runs come from: they are made here and now, or were made elsewhere. */
+export interface Runner {
+  run(needed: NeededRun): Promise<Trial>;
+  /** Whether one more may be made. */
+  hasTime(): boolean;
+  readonly runs: number;
+  readonly seconds: number;
 }
 
 /** Results of tests, by what was tested: `null` where all was well. */
@@ -65,24 +74,19 @@ const LABELS: readonly Numerics[] = ['bit-identical', 'rounding'];
 
 class OutOfTime extends Error {}
 
-/** Runs the command until it is known for each fix whether the run shows it to be right. */
-export async function verify(task: VerifyTask, workshop: Workshop): Promise<Verified> {
-  return new Verifier(task, workshop).decide();
+/** Asks for runs until it is known for each fix whether they show it to be right. */
+export async function verify(task: VerifyTask, runner: Runner): Promise<Verified> {
+  return new Verifier(task, runner).decide();
 }
 
 class Verifier {
-  readonly #runs: CopiedRuns;
-  readonly #started = Date.now();
-  readonly #seconds: number[] = [];
   readonly #verdicts = new Map<string, Verdict>();
   #last: Trial | undefined;
 
   constructor(
     private readonly task: VerifyTask,
-    workshop: Workshop,
-  ) {
-    this.#runs = new CopiedRuns({ ...task, words: task.command, metric: task.metric?.pattern }, workshop);
-  }
+    private readonly runner: Runner,
+  ) {}
 
   async decide(): Promise<Verified> {
     const { candidates, metric } = this.task;
@@ -91,20 +95,16 @@ class Verifier {
     const baseline = {
       first,
       second: await this.#run('as it is, once more, to tell chance from change', 'digested', []),
-      metric: metric?.text,
+      metric,
     };
     const compared = comparable(baseline);
     if (compared.length === 0) throw nothingToCompare();
     const running = await this.#executed(candidates);
-    await this.#settle(baseline, running);
-    return {
-      verdicts: this.#verdicts,
-      before: first,
-      after: this.#last,
-      compared,
-      runs: this.#seconds.length,
-      seconds: (Date.now() - this.#started) / 1000,
-    };
+    const because = noise(baseline);
+    if (because === undefined) await this.#settle(baseline, running);
+    else for (const { id } of running) this.#verdicts.set(id, { kind: 'undecided', because });
+    const { runs, seconds } = this.runner;
+    return { verdicts: this.#verdicts, before: first, after: this.#last, compared, runs, seconds };
   }
 
   /** Those whose lines run; of the others it is said. */
@@ -112,10 +112,10 @@ class Verifier {
     const lines = [...new Set(candidates.map(({ path }) => path))];
     const trial = await this.#run('which lines run', 'traced', [], lines);
     const ran = new Map(lines.map((path) => [path, linesIn(trial, path)]));
-    return candidates.filter(({ id, path, groups }) => {
-      const idle = groups.find((group) => !group.some((line) => ran.get(path)?.has(line)));
-      if (idle === undefined && groups.length > 0) return true;
-      this.#verdicts.set(id, { kind: 'idle', line: idle?.[0] ?? 1 });
+    return candidates.filter(({ id, path, places }) => {
+      const idle = places.find((place) => !isRun(place, ran.get(path)));
+      if (idle === undefined && places.length > 0) return true;
+      this.#verdicts.set(id, { kind: 'idle', line: idle?.lines[0] ?? 1 });
       return false;
     });
   }
@@ -155,9 +155,7 @@ class Verifier {
     const key = JSON.stringify([...ids].sort());
     const known = this.task.memory.get(key);
     if (known !== undefined) return known ?? undefined;
-    const { budget } = this.task;
-    const spent = (Date.now() - this.#started) / 1000;
-    if (budget !== undefined && spent + (this.#expected ?? 0) > budget) throw new OutOfTime();
+    if (!this.runner.hasTime()) throw new OutOfTime();
     const what = ids.length === 1 ? 'with one fix' : `with ${ids.length} fixes`;
     const trial = await this.#run(what, 'digested', await this.task.changesFor(ids));
     const because = disagreement(baseline, trial, numerics);
@@ -166,34 +164,9 @@ class Verifier {
     return because;
   }
 
-  get #expected(): number | undefined {
-    return this.#seconds.length === 0 ? undefined : Math.max(...this.#seconds);
+  #run(what: string, kind: Kind, changes: readonly Change[], lines: readonly string[] = []): Promise<Trial> {
+    return this.runner.run({ what, kind, changes, lines });
   }
-
-  async #run(
-    what: string,
-    kind: Kind,
-    changes: readonly Change[],
-    lines: readonly string[] = [],
-  ): Promise<Trial> {
-    const number = this.#seconds.length + 1;
-    const expected = this.#expected;
-    const trial = await this.#runs.run({
-      kind,
-      name: 'trial',
-      record: `${number}`,
-      changes,
-      lines,
-      timeout: this.task.timeout ?? (expected === undefined ? undefined : patienceFor(expected)),
-      starting: () => this.task.starting(what, number, expected),
-    });
-    this.#seconds.push(trial.seconds);
-    return trial;
-  }
-}
-
-function linesIn({ records }: Trial, path: string): ReadonlySet<number> {
-  return new Set(records.flatMap(({ lines }) => lines[path] ?? []));
 }
 
 function failed({ ending, tail }: Trial): Failure {

@@ -97,3 +97,31 @@ test('knows its placeholders', () => {
   expect(proposalProblem('{count} {reproduce} { x }')).toBeUndefined();
   expect(proposalProblem('{wat}')).toContain('`{wat}`');
 });
+
+test.each([
+  [2, 'Verified by that run: it runs all 2 changed places, and gives the same results.'],
+  [1, 'That run comes to 1 of 2 changed places; the others rest on the code alone.'],
+])('a proof that runs %i of two changed places says so, with versions, machine and figures', (ran, tier) => {
+  const facts = factsWith();
+  const setup = {
+    ...{ python: '3.12.3', torch: '2.11.0', transformers: '5.17.0', platform: 'linux', cpu: null },
+    devices: ['NVIDIA H200'],
+  };
+  const figures = [{ label: 'GPU 0 peak allocated', unit: 'bytes', before: 4096, after: 1024 } as const];
+  const proof = { setup, figures, places: { changed: 2, ran } };
+  const verified = {
+    commit: 'c',
+    command: 'memfix prove -- x',
+    seconds: 1,
+    verdict: 'better',
+    proof,
+  } as const;
+  const body = proposalText(DEFAULT_BODY, { ...facts, record: { ...facts.record, verified } }, 65_536);
+  expect(body).toContain(
+    `- \`memfix prove -- x\`, with the fixes beside without them: better.
+  - ${tier}
+  - GPU 0 peak allocated 4.00 KiB → 1.00 KiB.
+  - Python 3.12.3, torch 2.11.0, transformers 5.17.0, NVIDIA H200.
+`,
+  );
+});

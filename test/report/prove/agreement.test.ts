@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Baseline, comparable, disagreement } from '../../../src/report/prove/agreement.js';
+import { type Baseline, comparable, disagreement, noise } from '../../../src/report/prove/agreement.js';
 import type { ProcessRecord, Trial } from '../../../src/report/prove/record.js';
 import { record, trial } from './trials.js';
 
@@ -64,5 +64,29 @@ describe('a run with fixes', () => {
   test('that fails says how', () => {
     const broken = run({}, { ending: { kind: 'exited', code: 1 }, tail: 'Traceback\nRuntimeError: no' });
     expect(disagreement(ALIKE, broken, 'bit-identical')).toBe('it ends with 1: RuntimeError: no');
+  });
+});
+
+describe('chance', () => {
+  const wobbly = (losses: readonly number[]): Trial => run({ losses, gradients: [], state: null });
+  const baseline = { first: wobbly([2, 1, 1]), second: wobbly([2, 1.0001, 1.0005]), metric: undefined };
+
+  test('is judged by what it had made of the values so far, not by what it makes of the last', () => {
+    expect(disagreement(baseline, wobbly([2, 1.0002, 1.001]), 'bit-identical')).toBeUndefined();
+    expect(disagreement(baseline, wobbly([2, 1.001, 1.001]), 'bit-identical')).toBe(
+      'loss at backward(): 3 values differ by up to 0.00100 (0.000500 by chance; `--deterministic` may help)',
+    );
+    expect(disagreement(baseline, wobbly([2.0001, 1, 1]), 'bit-identical')).toMatch(/^loss at backward/);
+  });
+
+  test('that is too large tells nothing, whichever value shows it', () => {
+    expect(noise(ALIKE)).toBeUndefined();
+    expect(noise(baseline)).toBeUndefined();
+    const wide = { ...baseline, second: wobbly([2, 1.01, 1]) };
+    expect(noise(wide)).toMatch(/^two runs as it is differ by 0\.99 % in loss at backward\(\), too much/);
+    expect(noise({ ...ALIKE, second: run({ gradients: [0.5, 0.3] }) })).toMatch(/ in gradients, too much/);
+    expect(noise({ ...ALIKE, second: run({ losses: [2] }) })).toMatch(/ by their number in loss/);
+    const logged = { first: run({}, { logged: [1] }), second: run({}, { logged: [2] }), metric: 'acc' };
+    expect(noise(logged)).toMatch(/50 % in logged acc/);
   });
 });

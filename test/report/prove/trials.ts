@@ -8,6 +8,8 @@ export function record(more: Partial<ProcessRecord> = {}): ProcessRecord {
     rank: null,
     python: '3.12.0',
     platform: 'linux',
+    cpu: null,
+    transformers: null,
     seconds: 10,
     final: true,
     host: 1e9,

@@ -1,3 +1,4 @@
+import { lineText } from '../../../../text/place.js';
 import { type Tally, tallyOf, tallyWords } from '../../tally.js';
 import type { PageOffer, PageRepository, PageVerdict } from '../data.js';
 import { diffOf, type Layout } from './diff.js';
@@ -120,18 +121,7 @@ export class Detail {
   }
 
   #article(offer: PageOffer): HTMLElement {
-    const {
-      ref,
-      line,
-      transform,
-      title,
-      message,
-      safety,
-      numerics,
-      unproven,
-      premises = [],
-      verdict,
-    } = offer;
+    const { ref, transform, title, message, safety, numerics, unproven, premises = [], verdict } = offer;
     const diff = h('div', { class: 'changes' });
     diff.style.minHeight = `${heightOf(offer)}px`;
     const id = `offer-${ref}`;
@@ -155,7 +145,7 @@ export class Detail {
           h(
             'p',
             { class: 'marks' },
-            h('span', { class: 'line' }, `line ${line}`),
+            h('span', { class: 'line' }, lineText(offer)),
             h('code', {}, transform),
             badge(safety),
             badge(numerics),

@@ -1,3 +1,4 @@
+import { placeText } from '../../../../text/place.js';
 import type { PageDetail, PageRepository } from '../data.js';
 import { type Child, h, many, prose, theirs } from './dom.js';
 import { badge } from './overview.js';
@@ -46,8 +47,8 @@ export function leftOver(
   return [
     ...folded(
       others.length < remaining + refused ? `${unchanged}, of which ${others.length}` : unchanged,
-      others.map(({ path, line, transform, kind, because }) => [
-        theirs(`${path}:${line}`, { class: 'path' }),
+      others.map(({ path, transform, kind, because, ...at }) => [
+        theirs(placeText(path, at), { class: 'path' }),
         ' ',
         h('code', {}, transform),
         ' ',
