@@ -17,9 +17,7 @@ const target = 'node20';
 const manifest: Readonly<Record<string, Readonly<Record<string, string>> | undefined>> = JSON.parse(
   readFileSync(join(root, 'package.json'), 'utf8'),
 );
-const installed = ['dependencies', 'peerDependencies'].flatMap((kind) =>
-  Object.keys(manifest[kind] ?? {}),
-);
+const installed = ['dependencies', 'peerDependencies'].flatMap((kind) => Object.keys(manifest[kind] ?? {}));
 
 /** Our code is bundled, split so that what is imported lazily is loaded lazily; npm packages stay outside. */
 const bundled = {
