@@ -1,5 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import type { Decide, Decision, Finding, Outcome } from '../engine/outcome.js';
+import { plural } from '../report/prose.js';
 import { placeText } from '../text/place.js';
 import { contentHash, type Entry } from '../workspace/answers.js';
 import { excludedIn } from '../workspace/changes.js';
@@ -106,4 +107,19 @@ function answeredOnce(path: string, answers: ReadonlyMap<string, Decision>): Dec
     open.delete(ref);
     return answer ?? { kind: 'skip' };
   };
+}
+
+/** What became of the findings, in one line. */
+export function totals(
+  count: Readonly<Record<'applied' | 'files' | 'suppressed' | 'declined' | 'unanswered', number>>,
+): string {
+  const { applied, files, suppressed, declined, unanswered } = count;
+  return [
+    applied === 0
+      ? 'No fix applied'
+      : `${plural(applied, 'fix', 'fixes')} applied in ${plural(files, 'file')}`,
+    ...(suppressed > 0 ? [`${suppressed} suppressed`] : []),
+    ...(declined > 0 ? [`${declined} declined`] : []),
+    ...(unanswered > 0 ? [`${unanswered} left open`] : []),
+  ].join(', ');
 }

@@ -29,7 +29,7 @@ import { forEditor, fromEditor, tryOut } from './session-edit.js';
 import { ReviewedFiles } from './session-files.js';
 import { Memory } from './session-memory.js';
 import { covers, type Remember, reachMeant, reachQuestion } from './session-remember.js';
-import { type Landed, land, leftOpen, pathsToWrite } from './session-write.js';
+import { type Landed, land, leftOpen, pathsToWrite, totals } from './session-write.js';
 
 export interface ReviewInput {
   readonly engine: Engine;
@@ -315,15 +315,8 @@ class Session {
     const declined = [...answers.values()].filter(({ kind }) => kind === 'skip').length;
     const unanswered = Math.max(items.length - applied - suppressed - declined, 0);
     const files = landed.filter((file) => file.fixes + file.suppressed > 0).length;
-    const counts = [
-      applied === 0
-        ? 'No fix applied'
-        : `${plural(applied, 'fix', 'fixes')} applied in ${plural(files, 'file')}`,
-      ...(suppressed > 0 ? [`${suppressed} suppressed`] : []),
-      ...(declined > 0 ? [`${declined} declined`] : []),
-      ...(unanswered > 0 ? [`${unanswered} left open`] : []),
-    ];
-    this.#print(`\n${look.paint.bold(counts.join(', '))}.\n`);
+    const told = totals({ applied, files, suppressed, declined, unanswered });
+    this.#print(`\n${look.paint.bold(told)}.\n`);
     const left = leftOpen(this.#review, landed, this.#files);
     if (unanswered > 0 && left !== '') this.#print(noteText(`Left open: ${left}.`, look));
     if (mode === 'finished' && !interrupted && this.#failed.length === 0) this.#memory.forget();

@@ -1,6 +1,8 @@
 import type { PyNode } from '../syntax/node.js';
 import { calledDefinition, classAround, classBehind, kinOf } from './definitions.js';
+import { definitionOf } from './flow.js';
 import type { PyModule } from './module.js';
+import { settersElsewhere } from './project-names.js';
 import { enclosingFunction, isInExpressionScope, ownNodes, statementOf } from './statements.js';
 
 /**
@@ -115,4 +117,25 @@ function placesOf(module: PyModule, name: string): Places {
     else known.push(place);
   }
   return places;
+}
+
+/** What the body of the class gives to the name of `self.name`. */
+export function classValues(module: PyModule, attribute: PyNode): readonly PyNode[] {
+  const around = classAround(attribute);
+  const name = attribute.attribute?.text;
+  if (around === undefined || name === undefined || attribute.object?.text !== around.self) return [];
+  return module
+    .scopeOf(around.classNode)
+    .bindings(name)
+    .map(definitionOf)
+    .flatMap((found) => (found.kind === 'value' ? [found.value] : []));
+}
+
+/** The values of `self.name`, where no other file of the project gives it another or changes what it holds. */
+export function attributeValuesInProject(module: PyModule, attribute: PyNode): readonly PyNode[] | undefined {
+  const values = attributeValues(module, attribute);
+  const classNode = classAround(attribute)?.classNode;
+  const name = attribute.attribute?.text ?? '';
+  if (values === undefined || classNode === undefined) return undefined;
+  return settersElsewhere(module, classNode, name)?.length === 0 ? values : undefined;
 }

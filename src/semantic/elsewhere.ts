@@ -1,11 +1,12 @@
 import type { PyNode } from '../syntax/node.js';
-import { ancestryOf } from './definitions.js';
+import { ancestryOf, methodNamed } from './definitions.js';
 import { definitionOf } from './flow.js';
 import { importedFrom } from './import-folders.js';
 import { qualifiedName } from './imports.js';
 import { isLookedAt } from './mapping-use.js';
 import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
+
 import { unparenthesized } from './statements.js';
 
 /** A definition, or a value, in another file of the project. Its node belongs to its own module. */
@@ -181,4 +182,21 @@ function findLineage(module: PyModule, classNode: PyNode): Lineage {
 export function namedElsewhere(module: PyModule, expression: PyNode): Elsewhere | undefined {
   const path = qualifiedName(module, expression);
   return path === undefined ? undefined : definedElsewhere(module, path);
+}
+
+/** A name of a file of the project of which nothing more is known, such as the file itself: `models` of `getattr(models, name)`. */
+export function leadsInside(module: PyModule, path: string): boolean {
+  if (definedElsewhere(module, path) ?? valueElsewhere(module, path)) return false;
+  for (let at = path; ; at = at.slice(0, at.lastIndexOf('.'))) {
+    if (module.around.text(at) !== undefined) return true;
+    if (!at.includes('.')) return false;
+  }
+}
+
+/** The constructor of a class of another file of the project. */
+export function makerElsewhere(module: PyModule, path: string | undefined): Elsewhere | undefined {
+  const found = path === undefined ? undefined : definedElsewhere(module, path);
+  const method =
+    found?.node.type === 'class_definition' ? methodNamed(found.module, found.node, '__init__') : undefined;
+  return found && method && { module: found.module, node: method };
 }

@@ -4,7 +4,7 @@ import { Events } from './cfg-search.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
 import type { Scope } from './scope.js';
-import { runsAtOnce } from './statements.js';
+import { enclosingFunction, runsAtOnce } from './statements.js';
 
 /** One way a variable can get its value. */
 export type Definition =
@@ -230,4 +230,12 @@ export function definitionsOf(module: PyModule, identifier: PyNode): readonly De
   const scope = module.resolve(identifier);
   const writes = scope === undefined ? [] : module.writes(scope, identifier.text);
   return writes.length === 1 ? writes.map(definitionOf) : undefined;
+}
+
+/** The one place that gives a variable its value, above in the same function. */
+export function onlyBinding(module: PyModule, read: PyNode): PyNode | undefined {
+  const [only, ...others] = reachingDefinitions(module, read) ?? [];
+  const isGiven = only?.kind === 'value' || only?.kind === 'part' || only?.kind === 'loop';
+  if (!isGiven || others.length > 0 || only.node.start > read.start) return undefined;
+  return enclosingFunction(only.node) === enclosingFunction(read) ? only.node : undefined;
 }

@@ -1,9 +1,13 @@
+import { basename } from 'node:path/posix';
 import type { PyNode } from '../syntax/node.js';
+import { stringValue } from './attribute-uses.js';
+import { classBehind } from './definitions.js';
 import type { Elsewhere } from './elsewhere.js';
+import { qualifiedName } from './imports.js';
 import { mayBeInstance } from './instance.js';
 import type { PyModule } from './module.js';
 import { argumentsByParameter } from './parameters.js';
-import { enclosingClass } from './statements.js';
+import { argumentsOf, enclosingClass } from './statements.js';
 import { usesElsewhere } from './uses-elsewhere.js';
 
 /** Where the file names a function: calls and references, its own recursion left out. */
@@ -59,4 +63,58 @@ export function valuesGiven(
 function defaultOf(parameter: PyNode): PyNode | undefined {
   const holder = parameter.parent;
   return holder !== undefined && /default/.test(holder.type) ? holder.value : undefined;
+}
+
+/** One of the values that a function hands back together. */
+export interface Part {
+  readonly index: number;
+  readonly of: number;
+}
+
+/** Which of the values of a `return` a node stands in; undefined where it is the only one. */
+export function partReturned(node: PyNode): Part | undefined {
+  const value = node.closest('return_statement')?.named[0];
+  if (value?.type !== 'expression_list' && value?.type !== 'tuple') return undefined;
+  return { index: value.named.findIndex((each) => each.contains(node)), of: value.named.length };
+}
+
+/** Somebody may get hold of the function by a name that is computed: `getattr(steps, kind)()`. */
+export function isReachedByText(module: PyModule, functionNode: PyNode): boolean {
+  const name = functionNode.name?.text ?? '';
+  const classNode = enclosingClass(functionNode);
+  const home = basename(module.path, '.py');
+  const word = classNode?.name?.text ?? home;
+  const mention = { word, beside: [], needs: ['getattr'] };
+  const { modules, unread } = module.around.naming(mention, (text) => /\bgetattr\s*\(/.test(text));
+  return (
+    unread !== undefined ||
+    [module, ...modules].some((there) =>
+      there.at('getattr').some(({ text, parent: call }) => {
+        const [object, asked] = text === 'getattr' && call?.type === 'call' ? argumentsOf(call) : [];
+        if (object === undefined || (stringValue(asked) ?? name) !== name) return false;
+        const path = qualifiedName(there, object);
+        if (path !== undefined || classNode === undefined) return path?.split('.').at(-1) === home;
+        const owner = classBehind(there, object);
+        return owner === undefined || owner === classNode;
+      }),
+    )
+  );
+}
+
+/** The call of a function that is named here. */
+export function callOf(use: PyNode): PyNode | undefined {
+  const callee = use.type === 'identifier' && use.parent?.attribute === use ? use.parent : use;
+  const call = callee.parent;
+  return call?.type === 'call' && call.function === callee ? call : undefined;
+}
+
+/** `b` of `a, b = f()`. */
+export function targetOf(call: PyNode, { index, of }: Part): PyNode | undefined {
+  const assignment = call.parent;
+  const left = assignment?.type === 'assignment' ? assignment.left : undefined;
+  if (assignment?.right !== call || !/^(?:pattern_list|tuple_pattern)$/.test(left?.type ?? ''))
+    return undefined;
+  const targets = left?.named ?? [];
+  const isPlain = targets.length === of && !targets.some(({ type }) => type === 'list_splat_pattern');
+  return isPlain ? targets[index] : undefined;
 }

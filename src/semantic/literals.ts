@@ -1,6 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import { definitionOf } from './flow.js';
 import type { PyModule } from './module.js';
+import { unparenthesized } from './statements.js';
 
 /** What an expression says, and where it is written. */
 export interface Written {
@@ -32,4 +33,20 @@ export function onlyUse(module: PyModule, { variable }: Written): 'yes' | 'unkno
   const scope = module.resolve(variable);
   if (scope === undefined || scope.kind !== 'function') return 'unknown';
   return module.reads(scope, variable.text).length <= 1 ? 'yes' : 'unknown';
+}
+
+/** `[]`, `{}`, `defaultdict(list)`: nobody else holds it yet. */
+export function isFreshContainer(value: PyNode): boolean {
+  const { type } = unparenthesized(value);
+  if (/^(?:list|dictionary|set)(?:_comprehension)?$/.test(type)) return true;
+  return type === 'call' && FRESH.test(value.function?.text ?? '');
+}
+
+const FRESH = /^(?:collections\.)?(?:list|dict|set|defaultdict|deque|OrderedDict)$/;
+
+export function elementsOf(value: PyNode): readonly PyNode[] | undefined {
+  const plain =
+    (value.type === 'expression_list' || value.type === 'tuple') &&
+    !value.named.some((item) => item.type === 'list_splat');
+  return plain ? value.named : undefined;
 }

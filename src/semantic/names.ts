@@ -147,3 +147,7 @@ export function importedPath(identifier: PyNode): string | undefined {
   const from = statement.type === 'future_import_statement' ? '__future__' : statement.module_name?.text;
   return from === undefined ? undefined : `${from}${from.endsWith('.') ? '' : '.'}${imported}`;
 }
+
+export function namesIn(target: PyNode | undefined): readonly PyNode[] {
+  return target === undefined ? [] : [...target.walk()].filter(({ type }) => type === 'identifier');
+}

@@ -118,3 +118,14 @@ function eventsOf(
   const sorted = own.sort((a, b) => a.start - b.start);
   return new Events(controlFlowOf(module, code), sorted, ends, { uncaught });
 }
+
+/** In different branches of one `if`. */
+export function areAlternatives(one: PyNode, other: PyNode): boolean {
+  for (const choice of one.ancestors()) {
+    if (choice.type === 'function_definition') return false;
+    if (choice.type !== 'if_statement' || !choice.contains(other)) continue;
+    const branch = (node: PyNode): PyNode | undefined => choice.named.find((part) => part.contains(node));
+    return branch(one) !== branch(other) && branch(other) !== choice.condition;
+  }
+  return false;
+}

@@ -227,3 +227,18 @@ function namesMember(alone: PyModule, name: string): boolean {
     return parent !== undefined && /import|dotted_name/.test(parent.type);
   });
 }
+
+/** Whether another file may make a class of a class: by its name, by another name that it gives it, or by a call. */
+export function mayInherit({ code }: PyModule, name: string): boolean {
+  return new RegExp(
+    `\\bclass\\s+\\w+\\s*\\([^)]*\\b${name}\\b|\\b${name}\\s+as\\b|=\\s*(?:\\w+\\.)*${name}\\s*$|\\btype\\([^()]*,[^)]*\\b${name}\\b`,
+    'm',
+  ).test(code);
+}
+
+/** Whether another file may set an attribute of some object: by its name, or by one that is computed. */
+export function maySet({ code }: PyModule, name: string): boolean {
+  return (
+    new RegExp(`\\.${name}\\s*(?:[-+*/|&]?=(?!=)|,[^=\\n()]*=(?!=))`).test(code) || /\bsetattr\(/.test(code)
+  );
+}

@@ -1,4 +1,7 @@
-import { definedElsewhere, type Elsewhere } from './elsewhere.js';
+import type { PyNode } from '../syntax/node.js';
+import { methodNamed } from './definitions.js';
+import { definedElsewhere, type Elsewhere, makerOf } from './elsewhere.js';
+import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { mayBring, starImports, within } from './stars.js';
 
@@ -13,4 +16,26 @@ export function starredDefinition(module: PyModule, name: string): Elsewhere | u
     return isSure ? definedElsewhere(module, within(from, name)) : undefined;
   }
   return undefined;
+}
+
+/** `helpers.f`, an imported `f`, or a method of an object made of an imported class. */
+export function functionElsewhere(module: PyModule, callee: PyNode): Elsewhere | undefined {
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) {
+    const found = definedElsewhere(module, path);
+    return found?.node.type === 'function_definition' ? found : undefined;
+  }
+  const object = callee.type === 'attribute' ? callee.object : undefined;
+  const classPath = object?.type === 'identifier' ? makerOf(module, object) : undefined;
+  const owner = classPath === undefined ? undefined : definedElsewhere(module, classPath);
+  if (owner?.node.type !== 'class_definition') return undefined;
+  const method = methodNamed(owner.module, owner.node, callee.attribute?.text ?? '');
+  return method && { module: owner.module, node: method };
+}
+
+/** `f` of `from helpers import *`. */
+export function starredFunction(module: PyModule, callee: PyNode): Elsewhere | undefined {
+  if (callee.type !== 'identifier' || module.resolve(callee) !== undefined) return undefined;
+  const found = starredDefinition(module, callee.text);
+  return found?.node.type === 'function_definition' ? found : undefined;
 }

@@ -213,3 +213,8 @@ export function givenTo(call: PyNode): readonly PyNode[] {
   const given = call.arguments;
   return given?.type === 'generator_expression' ? [given] : (given?.named ?? []);
 }
+
+export function sameFunction(a: PyNode, b: PyNode): boolean {
+  const around = (node: PyNode): PyNode | undefined => node.parent?.closest('function_definition', 'lambda');
+  return around(a) === around(b);
+}

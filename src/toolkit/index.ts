@@ -47,6 +47,7 @@ export { frameReader, neededAfter } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
 export { roleOf } from '../semantic/names.js';
 export { lacksParameter } from '../semantic/parameters.js';
+export { passOf } from '../semantic/passes.js';
 export { isOlderBranch, isPrivate, isProgram, lastOfImports } from '../semantic/program.js';
 export { settersElsewhere } from '../semantic/project-names.js';
 export { ask, type Question } from '../semantic/question.js';
@@ -205,13 +206,7 @@ export {
   otherEngine,
 } from '../torch/training/optimizer-call.js';
 export { type TrainedModel, trainedModels } from '../torch/training/trained-model.js';
-export {
-  isOptimizer,
-  mayTrain,
-  passOf,
-  type TrainingLoop,
-  trainingLoops,
-} from '../torch/training/training-loop.js';
+export { isOptimizer, mayTrain, type TrainingLoop, trainingLoops } from '../torch/training/training-loop.js';
 export { isTraced, wrappingGates } from '../torch/training/wrapping.js';
 export {
   differentiatingReader,

@@ -6,7 +6,7 @@ import { gradUseReached } from './effects/grad.js';
 import { differentiatingCaller, entersGradOff, isGradOff, onlyRunsGradOff } from './effects/mode.js';
 
 /** What running a function, or a part of one, does to graphs and gradients. Each answer is computed when it is asked for. */
-export class Effects {
+class Effects {
   constructor(
     private readonly module: PyModule,
     readonly node: PyNode,

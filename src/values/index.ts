@@ -3,7 +3,6 @@
  * An answer is computed when it is asked for. `yes` and every kind but `unknown` are proven by the code, the library or what is
  * stated; a name alone is never enough.
  */
-export { type Effects, effectsOf } from './effects.js';
-export type { Fate as Use } from './uses/record-fate.js';
+export { effectsOf } from './effects.js';
 export { usesOf } from './uses.js';
-export { type Origin, type Source, type Value, valueOf } from './value.js';
+export { type Value, valueOf } from './value.js';

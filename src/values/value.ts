@@ -19,10 +19,10 @@ import { isFloating, isScalarTensor, kindOf, type TensorKind } from './value/ten
  * What a fact rests on. `code`: an expression of the file. `library`: a row of the table. `stated`: an annotation. `name`:
  * nothing of these, so that only its name speaks for it, which finds candidates and proves nothing.
  */
-export type Source = 'code' | 'library' | 'stated' | 'name';
+type Source = 'code' | 'library' | 'stated' | 'name';
 
 /** Where a value comes from, by its weakest part. */
-export interface Origin {
+interface Origin {
   readonly source: Source;
   /** From the value to what it was made by, in words: "`x` is `torch.zeros(3)` (`train.py:4`)". */
   readonly because: readonly string[];

@@ -1,4 +1,5 @@
 import { definitionOf } from '../../src/semantic/flow.js';
+import { isFreshContainer } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
 import { isRepeated } from '../../src/semantic/paths.js';
@@ -25,7 +26,6 @@ import {
   linesNaming,
   recordingStretches,
 } from '../../src/torch/record/running-total.js';
-import { isFreshContainer } from '../../src/values/uses/record-fate.js';
 
 /** A variable that starts as an empty list and is appended to from one round of a loop to the next. */
 export interface KeptList {

@@ -1,5 +1,6 @@
 import { classAround, methodNamed } from '../../src/semantic/definitions.js';
 import { definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
+import { isFreshContainer } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
 import {
@@ -16,7 +17,6 @@ import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
 import { moduleKind } from '../../src/torch/module/modules.js';
-import { isFreshContainer } from '../../src/values/uses/record-fate.js';
 import { isMeter, keepsWhatItGets } from './meter.js';
 import { startsAsNumber } from './total-start.js';
 

@@ -1,6 +1,7 @@
 import { isExact, isPlain, ofTensor, row } from '../../src/library/library.js';
 import { definitionOf, reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
 import { calledPath } from '../../src/semantic/imports.js';
+import { isFreshContainer } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
 import type { Scope } from '../../src/semantic/scope.js';
@@ -14,7 +15,6 @@ import {
 import { behindBracket } from '../../src/syntax/code-text.js';
 import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isFreshContainer } from '../../src/values/uses/record-fate.js';
 
 /** A list of tensors that is filled in a loop, joined after it and then only looked at on the CPU. */
 export interface JoinedOutputs {

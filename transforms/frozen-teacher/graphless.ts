@@ -9,6 +9,7 @@ import { qualifiedName } from '../../src/semantic/imports.js';
 import { isOwnMember } from '../../src/semantic/instance.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsByParameter } from '../../src/semantic/parameters.js';
+import { passOf } from '../../src/semantic/passes.js';
 import { isRedefined } from '../../src/semantic/project-names.js';
 import { ask } from '../../src/semantic/question.js';
 import {
@@ -25,7 +26,6 @@ import type { PyNode } from '../../src/syntax/node.js';
 import { DATA_LOADER, isModuleClass, NUMPY, TORCH } from '../../src/torch/catalog.js';
 import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { passesForModel } from '../../src/torch/module/model-value.js';
-import { passOf } from '../../src/torch/training/training-loop.js';
 import { valueOf } from '../../src/values/index.js';
 import { recordsNoGraph } from '../../src/values/value/gradient.js';
 import { isPlainParameter, valuesPutInto } from '../../src/values/value/parts.js';

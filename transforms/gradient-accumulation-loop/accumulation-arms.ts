@@ -1,10 +1,11 @@
 import { shown } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
+import type { Pass } from '../../src/semantic/passes.js';
 import { argumentsOf, methodName, receiverOf, statementOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { passesForModel } from '../../src/torch/module/model-value.js';
-import { type Pass, steppedOptimizer, type TrainingLoop } from '../../src/torch/training/training-loop.js';
+import { steppedOptimizer, type TrainingLoop } from '../../src/torch/training/training-loop.js';
 import { countedPass, isSchedule, strayIn } from './accumulation-loop.js';
 
 /** A training loop with one backward and one step in each arm of one `if … else …`: with a gradient scaler and without. */

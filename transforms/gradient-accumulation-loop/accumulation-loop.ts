@@ -4,6 +4,7 @@ import { shown } from '../../src/semantic/gate.js';
 import { importsPackage, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
+import { type Pass, passOf } from '../../src/semantic/passes.js';
 import {
   argumentsOf,
   enclosingLoops,
@@ -14,12 +15,7 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { DATA_LOADER } from '../../src/torch/catalog.js';
 import { definitionsOf, passesForModel } from '../../src/torch/module/model-value.js';
-import {
-  type Pass,
-  passOf,
-  steppedOptimizer,
-  type TrainingLoop,
-} from '../../src/torch/training/training-loop.js';
+import { steppedOptimizer, type TrainingLoop } from '../../src/torch/training/training-loop.js';
 import { gradUsesIn } from '../../src/values/effects/grad.js';
 
 /** A training loop in which every batch is a step of its own, statement by statement. */

@@ -1,8 +1,9 @@
+import { partReturned } from '../../src/semantic/function-uses.js';
 import type { Gate } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { enclosingFunction } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { callersElsewhere, partReturned } from '../../src/torch/grad/callers.js';
+import { callersElsewhere } from '../../src/torch/grad/callers.js';
 
 /** The same for what stands in a `return`, as gates. */
 export function callerGates(module: PyModule, returned: PyNode): readonly Gate[] {

@@ -3,6 +3,7 @@ import { ancestryOf, classAround, heirsOf, methodNamed, selfName } from '../../s
 import { shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { passOf } from '../../src/semantic/passes.js';
 import {
   argumentsOf,
   decoratorsOf,
@@ -15,7 +16,6 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { LOAD_DATASET, TORCH_DATASETS } from '../../src/torch/catalog.js';
-import { passOf } from '../../src/torch/training/training-loop.js';
 import { type OneByOne, oneByOne } from './one-by-one.js';
 
 /** A dataset class that computes all of its items when it is made, one per entry of its source. */

@@ -2,9 +2,9 @@ import { calledDefinition } from '../../src/semantic/definitions.js';
 import { shown } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
+import { passOf } from '../../src/semantic/passes.js';
 import { argumentsOf, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { passOf } from '../../src/torch/training/training-loop.js';
 
 /** A loop that appends one value per entry, which depends on nothing but the entry and what stays the same. */
 export interface OneByOne {

@@ -1,7 +1,7 @@
 import type { PyModule } from '../../src/semantic/module.js';
+import { passOf } from '../../src/semantic/passes.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { definitionsOf } from '../../src/torch/module/model-value.js';
-import { passOf } from '../../src/torch/training/training-loop.js';
 
 /** The variable by which a `for` counts its passes, where it has a name and its body leaves it alone. */
 export function ownCounter(module: PyModule, loop: PyNode): string | undefined {

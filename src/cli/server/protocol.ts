@@ -4,6 +4,7 @@ import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Io } from '../io.js';
 
 export type {
+  CancellationToken,
   CodeAction,
   CodeActionParams,
   Diagnostic,
@@ -23,6 +24,8 @@ export interface Wire {
   readonly notebooks: NotebookDocuments<TextDocument>;
   /** The answer to a question about a text that has changed since. */
   outdated(): Error;
+  /** The answer to a question that nobody waits for any more. */
+  cancelled(): Error;
 }
 
 /** The Language Server Protocol on standard input and output. */
@@ -44,5 +47,7 @@ export async function connect({ stdin, stdout }: Pick<Io, 'stdin' | 'stdout'>): 
   const notebooks = new vendor.NotebookDocuments(TextDocument);
   const outdated = () =>
     new vendor.ResponseError(vendor.LSPErrorCodes.ContentModified, 'the text has changed since');
-  return { connection, documents, notebooks, outdated };
+  const cancelled = () =>
+    new vendor.ResponseError(vendor.LSPErrorCodes.RequestCancelled, 'nobody waits for it any more');
+  return { connection, documents, notebooks, outdated, cancelled };
 }

@@ -5,6 +5,7 @@ import type { Context } from '../context.js';
 import { ownVersion } from '../package.js';
 import { type Deed, editFor, FIX_ALL, offersAt } from './actions.js';
 import {
+  type CancellationToken,
   type CodeAction,
   type CodeActionParams,
   connect,
@@ -66,9 +67,9 @@ class Server {
     connection.onInitialized(() => void this.#readSettings(undefined));
     connection.onDidChangeConfiguration(({ settings }) => this.#readSettings(settings));
     connection.onDidChangeWatchedFiles(() => this.#afresh());
-    connection.onCodeAction((params, token) => this.#actions(params, () => token.isCancellationRequested));
-    connection.onCodeActionResolve((action) => this.#resolved(action));
-    connection.onHover(({ textDocument, position }) => this.#hover(textDocument.uri, position));
+    connection.onCodeAction((params, token) => this.#actions(params, token));
+    connection.onCodeActionResolve((action, token) => this.#resolved(action, token));
+    connection.onHover(({ textDocument, position }, token) => this.#hover(textDocument.uri, position, token));
     documents.onDidOpen(({ document }) => this.#soon(this.#subjectOf(document.uri), 0));
     documents.onDidChangeContent(({ document }) => this.#soon(this.#subjectOf(document.uri), PAUSE));
     documents.onDidSave(() => this.#afresh());
@@ -205,6 +206,13 @@ class Server {
     }
   }
 
+  /** For a question. One that is taken back is told before the look begins, which hears nothing. */
+  async #lookFor(subject: string, token: CancellationToken): Promise<Seen | undefined> {
+    await new Promise((resume) => setImmediate(resume));
+    if (token.isCancellationRequested) throw this.wire.cancelled();
+    return this.#look(subject);
+  }
+
   #sheetOf(subject: string, name: string, texts: readonly OpenText[]): Sheet | undefined {
     const notebook = this.wire.notebooks.getNotebookDocument(subject);
     const [only] = texts;
@@ -233,14 +241,14 @@ class Server {
 
   async #actions(
     { textDocument: { uri }, range, context: { only } }: CodeActionParams,
-    isCancelled: () => boolean,
+    token: CancellationToken,
   ): Promise<CodeAction[]> {
     const subject = this.#subjectOf(uri);
-    const seen = isCancelled() ? undefined : await this.#look(subject);
+    const seen = await this.#lookFor(subject, token);
     if (seen === undefined) return [];
     const made: CodeAction[] = [];
     for (const { action, deed } of offersAt(seen, uri, range, only)) {
-      if (isCancelled()) return [];
+      if (token.isCancellationRequested) throw this.wire.cancelled();
       const ticket: Ticket = { subject, version: seen.version, deed };
       if (this.#resolvesEdits) made.push({ ...action, data: ticket });
       else {
@@ -251,16 +259,16 @@ class Server {
     return made;
   }
 
-  async #resolved(action: CodeAction): Promise<CodeAction> {
+  async #resolved(action: CodeAction, token: CancellationToken): Promise<CodeAction> {
     const { subject, version, deed } = action.data as Ticket;
-    const seen = await this.#look(subject);
+    const seen = await this.#lookFor(subject, token);
     if (seen === undefined || seen.version !== version) throw this.wire.outdated();
     const edit = await editFor(seen, deed, this.#versionsEdits);
     return edit === undefined ? action : { ...action, edit };
   }
 
-  async #hover(uri: string, position: Position): Promise<Hover | null> {
-    const seen = await this.#look(this.#subjectOf(uri));
+  async #hover(uri: string, position: Position, token: CancellationToken): Promise<Hover | null> {
+    const seen = await this.#lookFor(this.#subjectOf(uri), token);
     const here = { start: position, end: position };
     const found = (seen?.findings ?? []).flatMap((finding) => {
       const place = seen?.placeOf(finding);

@@ -1,13 +1,10 @@
-import { basename } from 'node:path/posix';
-import { stringValue } from '../../semantic/attribute-uses.js';
-import { classBehind } from '../../semantic/definitions.js';
-import { functionUses } from '../../semantic/function-uses.js';
+import { callOf, functionUses, isReachedByText, type Part, targetOf } from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
-import { qualifiedName } from '../../semantic/imports.js';
+
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { ask } from '../../semantic/question.js';
-import { argumentsOf, enclosingClass, enclosingFunction } from '../../semantic/statements.js';
+import { enclosingFunction } from '../../semantic/statements.js';
 import { type Look, type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { usesOf } from '../../values/index.js';
@@ -31,24 +28,11 @@ export interface Callers {
   readonly unread: GradDoubt | undefined;
 }
 
-/** One of the values that a function hands back together. */
-export interface Part {
-  readonly index: number;
-  readonly of: number;
-}
-
 /** `part`: only of this one, where callers take them apart. */
 export function callersElsewhere(module: PyModule, functionNode: PyNode, part?: Part): Callers {
   return part === undefined
     ? module.memo(findCallers, functionNode)
     : findCallers(module, functionNode, part);
-}
-
-/** Which of the values of a `return` a node stands in; undefined where it is the only one. */
-export function partReturned(node: PyNode): Part | undefined {
-  const value = node.closest('return_statement')?.named[0];
-  if (value?.type !== 'expression_list' && value?.type !== 'tuple') return undefined;
-  return { index: value.named.findIndex((each) => each.contains(node)), of: value.named.length };
 }
 
 interface Caller {
@@ -129,29 +113,6 @@ export function isOnlyReadByCallers(module: PyModule, functionNode: PyNode, part
   return true;
 }
 
-/** Somebody may get hold of the function by a name that is computed: `getattr(steps, kind)()`. */
-function isReachedByText(module: PyModule, functionNode: PyNode): boolean {
-  const name = functionNode.name?.text ?? '';
-  const classNode = enclosingClass(functionNode);
-  const home = basename(module.path, '.py');
-  const word = classNode?.name?.text ?? home;
-  const mention = { word, beside: [], needs: ['getattr'] };
-  const { modules, unread } = module.around.naming(mention, (text) => /\bgetattr\s*\(/.test(text));
-  return (
-    unread !== undefined ||
-    [module, ...modules].some((there) =>
-      there.at('getattr').some(({ text, parent: call }) => {
-        const [object, asked] = text === 'getattr' && call?.type === 'call' ? argumentsOf(call) : [];
-        if (object === undefined || (stringValue(asked) ?? name) !== name) return false;
-        const path = qualifiedName(there, object);
-        if (path !== undefined || classNode === undefined) return path?.split('.').at(-1) === home;
-        const owner = classBehind(there, object);
-        return owner === undefined || owner === classNode;
-      }),
-    )
-  );
-}
-
 /** In its own file, where that is another one, and in others. */
 function usesOfCaller(
   { module, functionNode }: Caller,
@@ -173,22 +134,4 @@ function fatesOfCall(module: PyModule, use: PyNode, part: Part | undefined): rea
   if (call === undefined) return [];
   const target = part && targetOf(call, part);
   return target === undefined ? usesOf(module, call) : usesOf(module, target, 'target');
-}
-
-/** The call of a function that is named here. */
-function callOf(use: PyNode): PyNode | undefined {
-  const callee = use.type === 'identifier' && use.parent?.attribute === use ? use.parent : use;
-  const call = callee.parent;
-  return call?.type === 'call' && call.function === callee ? call : undefined;
-}
-
-/** `b` of `a, b = f()`. */
-function targetOf(call: PyNode, { index, of }: Part): PyNode | undefined {
-  const assignment = call.parent;
-  const left = assignment?.type === 'assignment' ? assignment.left : undefined;
-  if (assignment?.right !== call || !/^(?:pattern_list|tuple_pattern)$/.test(left?.type ?? ''))
-    return undefined;
-  const targets = left?.named ?? [];
-  const isPlain = targets.length === of && !targets.some(({ type }) => type === 'list_splat_pattern');
-  return isPlain ? targets[index] : undefined;
 }

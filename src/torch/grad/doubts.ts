@@ -1,4 +1,5 @@
 import { definitionOf } from '../../semantic/flow.js';
+import { partReturned } from '../../semantic/function-uses.js';
 import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
@@ -26,7 +27,7 @@ import { escapesOf, handsBackGraph } from '../../values/uses/escapes.js';
 import { GradTrace } from '../../values/value/trace.js';
 import { IS_TORCH } from '../framework.js';
 import { ONLY_READ } from '../questions.js';
-import { callersElsewhere, isOnlyReadByCallers, partReturned } from './callers.js';
+import { callersElsewhere, isOnlyReadByCallers } from './callers.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { fastPathGivenIn, hasInferenceFastPath } from './fast-path.js';
 import { stateOfForward } from './kept-state.js';

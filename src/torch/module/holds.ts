@@ -1,6 +1,8 @@
 import { givesModule } from '../../library/library.js';
 import { classAround } from '../../semantic/definitions.js';
-import { definedElsewhere, valueElsewhere } from '../../semantic/elsewhere.js';
+import { leadsInside } from '../../semantic/elsewhere.js';
+import { isGivenParts, isOnlyUsed } from '../../semantic/given-away.js';
+
 import { ingredientsOf } from '../../semantic/ingredients.js';
 import type { PyModule } from '../../semantic/module.js';
 import { methodName } from '../../semantic/statements.js';
@@ -39,21 +41,6 @@ function classesIn(module: PyModule, network: PyNode): ReadonlySet<string> | und
   const isOfProject = (path: string) => [...homes].some((home) => leadsInside(home, path));
   if (strangers.some(isOfProject)) return undefined;
   return new Set(definitions.map(({ node }) => node.name?.text ?? ''));
-}
-
-/** `net.head = other` */
-function isGivenParts(module: PyModule, network: PyNode): boolean {
-  const name = network.text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`(?<![\\w.])${name}(?:\\.\\w+)+\\s*=(?!=)|\\bsetattr\\(\\s*${name}\\b`).test(module.code);
-}
-
-/** A name of a file of the project of which nothing more is known, such as the file itself: `models` of `getattr(models, name)`. */
-function leadsInside(module: PyModule, path: string): boolean {
-  if (definedElsewhere(module, path) ?? valueElsewhere(module, path)) return false;
-  for (let at = path; ; at = at.slice(0, at.lastIndexOf('.'))) {
-    if (module.around.text(at) !== undefined) return true;
-    if (!at.includes('.')) return false;
-  }
 }
 
 /** Whether some file makes an instance of the class and hands it to others, who may make it a part of a network. */
@@ -99,11 +86,4 @@ function staysApart(module: PyModule, made: PyNode): boolean {
     if (type !== 'identifier' || use?.type !== 'attribute') return true;
     return use.parent?.left === use || isOnlyUsed(use);
   });
-}
-
-/** `net(x)`, `net.part` */
-function isOnlyUsed(read: PyNode): boolean {
-  const { parent } = read;
-  if (parent?.type === 'call') return parent.function === read;
-  return parent?.type === 'attribute' && parent.object === read;
 }

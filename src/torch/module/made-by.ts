@@ -8,6 +8,7 @@ import { type Definition, definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isProgram } from '../../semantic/program.js';
+import { mayInherit, maySet } from '../../semantic/project-names.js';
 import { starredDefinition } from '../../semantic/star-imports.js';
 import {
   argumentsOf,
@@ -55,21 +56,6 @@ const MAX_HOPS = 5;
  */
 export function madeBy(module: PyModule, value: PyNode, maker: Maker): Answer {
   return new Trace(maker).value(module, value, 0);
-}
-
-/** Whether another file may make a class of a class: by its name, by another name that it gives it, or by a call. */
-function mayInherit({ code }: PyModule, name: string): boolean {
-  return new RegExp(
-    `\\bclass\\s+\\w+\\s*\\([^)]*\\b${name}\\b|\\b${name}\\s+as\\b|=\\s*(?:\\w+\\.)*${name}\\s*$|\\btype\\([^()]*,[^)]*\\b${name}\\b`,
-    'm',
-  ).test(code);
-}
-
-/** Whether another file may set an attribute of some object: by its name, or by one that is computed. */
-function maySet({ code }: PyModule, name: string): boolean {
-  return (
-    new RegExp(`\\.${name}\\s*(?:[-+*/|&]?=(?!=)|,[^=\\n()]*=(?!=))`).test(code) || /\bsetattr\(/.test(code)
-  );
 }
 
 class Trace {

@@ -1,4 +1,5 @@
 import type { Answer } from '../../semantic/answer.js';
+import { partReturned } from '../../semantic/function-uses.js';
 import { type Gate, shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isProgram } from '../../semantic/program.js';
@@ -13,7 +14,7 @@ import type { Fate } from '../../values/uses/record-fate.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { isTorchCode } from '../framework.js';
 import { backwardsIn } from '../grad/backward-calls.js';
-import { callersElsewhere, isOnlyReadByCallers, partReturned } from '../grad/callers.js';
+import { callersElsewhere, isOnlyReadByCallers } from '../grad/callers.js';
 import { isDifferentiated } from '../grad/differentiated.js';
 import { spendingStep } from '../grad/spending-step.js';
 import {

@@ -1,6 +1,7 @@
 import { isOperation, ofTensor, row } from '../../library/library.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { reachingDefinitions, readsReached } from '../../semantic/flow.js';
+import { partReturned } from '../../semantic/function-uses.js';
 import { shown } from '../../semantic/gate.js';
 import { calledPath } from '../../semantic/imports.js';
 import { readerOfVariables } from '../../semantic/liveness.js';
@@ -21,7 +22,7 @@ import { isReport } from '../../values/uses/report.js';
 import { valuesPutInto } from '../../values/value/parts.js';
 import { GradTrace } from '../../values/value/trace.js';
 import { LR_SCHEDULERS } from '../catalog-modules.js';
-import { callersElsewhere, partReturned } from '../grad/callers.js';
+import { callersElsewhere } from '../grad/callers.js';
 import { type GradDoubt, no, unknown } from '../grad/doubts.js';
 import { switchesToEvaluation } from '../grad/evaluation.js';
 import { networkRunBy } from '../grad/numeric-runs.js';

@@ -1,6 +1,7 @@
 import { classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
+import { areAlternatives } from '../../semantic/paths.js';
 import { alwaysReturns } from '../../semantic/returns.js';
 import { unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -13,17 +14,6 @@ export function isEvaluationWithout(module: PyModule, place: PyNode, others: rea
     modeAt(module, place) === 'evaluation' &&
     others.every((other) => modeAt(module, other) === 'training' || areAlternatives(other, place))
   );
-}
-
-/** In different branches of one `if`. */
-function areAlternatives(one: PyNode, other: PyNode): boolean {
-  for (const choice of one.ancestors()) {
-    if (choice.type === 'function_definition') return false;
-    if (choice.type !== 'if_statement' || !choice.contains(other)) continue;
-    const branch = (node: PyNode): PyNode | undefined => choice.named.find((part) => part.contains(node));
-    return branch(one) !== branch(other) && branch(other) !== choice.condition;
-  }
-  return false;
 }
 
 /** The mode in which alone a place of a method is reached; undefined where the code does not say. */

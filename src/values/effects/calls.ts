@@ -1,8 +1,8 @@
 import { builtin, isOfModule } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { nameOf } from '../../semantic/called-name.js';
-import { calledDefinition, classAround, methodNamed } from '../../semantic/definitions.js';
-import { definedElsewhere, type Elsewhere, lineageOf, makerOf } from '../../semantic/elsewhere.js';
+import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { type Elsewhere, lineageOf, makerElsewhere, makerOf } from '../../semantic/elsewhere.js';
 import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { membersAsked } from '../../semantic/instance.js';
@@ -10,6 +10,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { functionsOf, reachedFrom } from '../../semantic/reach.js';
+import { functionElsewhere } from '../../semantic/star-imports.js';
 import {
   decoratorsOf,
   enclosingClass,
@@ -27,7 +28,7 @@ import { TRAINS, trainsInLibraries } from '../value/names.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
-import { functionElsewhere, gradUseElsewhere } from './elsewhere.js';
+import { gradUseElsewhere } from './elsewhere.js';
 import { reachesGradUse } from './grad.js';
 import {
   calledValue,
@@ -256,14 +257,6 @@ function foreignBase(module: PyModule, call: PyNode): string | undefined {
   return lineageOf(module, classNode).imported.find(
     (path) => !isOfKnownPackage(path) && !PLAIN_BASES.has(path) && !FRAMEWORKS.test(path),
   );
-}
-
-/** The constructor of a class of another file of the project. */
-function makerElsewhere(module: PyModule, path: string | undefined): Elsewhere | undefined {
-  const found = path === undefined ? undefined : definedElsewhere(module, path);
-  const method =
-    found?.node.type === 'class_definition' ? methodNamed(found.module, found.node, '__init__') : undefined;
-  return found && method && { module: found.module, node: method };
 }
 
 /** `self.criterion(…)`: an attribute that holds what is called, not a method of a class. */

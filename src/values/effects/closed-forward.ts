@@ -4,7 +4,7 @@ import { ancestryOf, calledDefinition, methodNamed } from '../../semantic/defini
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { roleOf } from '../../semantic/names.js';
+
 import { isMethodOfProject } from '../../semantic/project-names.js';
 import { reachedFrom } from '../../semantic/reach.js';
 import { argumentsOf, hasSplat, methodName } from '../../semantic/statements.js';
@@ -79,26 +79,4 @@ function setsPart(alone: PyModule, name: string): boolean {
     while (place?.parent?.type === 'attribute' || place?.parent?.type === 'subscript') place = place.parent;
     return place?.parent?.type === 'assignment' && place.parent.left === place;
   });
-}
-
-/** `config.hook = f`, `Config(hook=f)`, `hook: Callable = f` in the body of a class. */
-export function setsAttribute(alone: PyModule, name: string): boolean {
-  return alone.words(name).some((node) => {
-    const place = node.parent;
-    if (place?.type === 'keyword_argument')
-      return place.name === node && mayBeFunction(alone, place.value, false);
-    const target = place?.type === 'attribute' && place.attribute === node ? place : node;
-    const isTarget = target.parent?.type === 'assignment' && target.parent.left === target;
-    if (!isTarget || (target === node && alone.resolve(node)?.kind !== 'class')) return false;
-    return mayBeFunction(alone, target.parent?.right, true);
-  });
-}
-
-/** A function as written, by its name, or held by something; `isOpen`: also by a name that may be anything. */
-function mayBeFunction(module: PyModule, value: PyNode | undefined, isOpen: boolean): boolean {
-  if (value?.type === 'lambda') return true;
-  if (value?.type !== 'identifier') return isOpen && /^(?:attribute|subscript)$/.test(value?.type ?? '');
-  const scope = module.resolve(value);
-  const roles = scope === undefined ? [] : module.writes(scope, value.text).map(roleOf);
-  return roles.some((role) => role === 'def' || role === 'import' || (isOpen && role === 'parameter'));
 }

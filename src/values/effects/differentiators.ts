@@ -2,6 +2,7 @@ import { ancestryOf, methodsOf } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
 import { Gathered } from '../../semantic/gathered.js';
+import { callGiven } from '../../semantic/given-away.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { isOwnMember } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -20,7 +21,7 @@ import {
 } from '../../torch/catalog.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
 import { type GradUse, gradUses } from './grad.js';
-import { callGiven, isGivenToLibrary, usedAsValue } from './handed-on.js';
+import { isGivenToLibrary, usedAsValue } from './handed-on.js';
 
 /** A function of the project that differentiates, or runs one of its file that does. Plain data: it outlives the scan. */
 export interface Differentiator {

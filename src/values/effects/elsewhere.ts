@@ -1,10 +1,10 @@
-import { methodNamed } from '../../semantic/definitions.js';
-import { definedElsewhere, type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
-import { importedNames, qualifiedName } from '../../semantic/imports.js';
+import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
+import { importedNames } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
 import { reachedFrom } from '../../semantic/reach.js';
-import { starredDefinition } from '../../semantic/star-imports.js';
+import { functionElsewhere } from '../../semantic/star-imports.js';
+
 import type { PyNode } from '../../syntax/node.js';
 import { classAskingForMode, classAskingInAnyMode } from './forward.js';
 import { type DifferentiatingModule, differentiatingModule, type GradUse, gradUseReached } from './grad.js';
@@ -54,28 +54,6 @@ function usedBy({ module, node }: Elsewhere, hops: number): UseElsewhere | undef
     }
   }
   return undefined;
-}
-
-/** `helpers.f`, an imported `f`, or a method of an object made of an imported class. */
-export function functionElsewhere(module: PyModule, callee: PyNode): Elsewhere | undefined {
-  const path = qualifiedName(module, callee);
-  if (path !== undefined) {
-    const found = definedElsewhere(module, path);
-    return found?.node.type === 'function_definition' ? found : undefined;
-  }
-  const object = callee.type === 'attribute' ? callee.object : undefined;
-  const classPath = object?.type === 'identifier' ? makerOf(module, object) : undefined;
-  const owner = classPath === undefined ? undefined : definedElsewhere(module, classPath);
-  if (owner?.node.type !== 'class_definition') return undefined;
-  const method = methodNamed(owner.module, owner.node, callee.attribute?.text ?? '');
-  return method && { module: owner.module, node: method };
-}
-
-/** `f` of `from helpers import *`. */
-export function starredFunction(module: PyModule, callee: PyNode): Elsewhere | undefined {
-  if (callee.type !== 'identifier' || module.resolve(callee) !== undefined) return undefined;
-  const found = starredDefinition(module, callee.text);
-  return found?.node.type === 'function_definition' ? found : undefined;
 }
 
 /** The same as `differentiatingModule`, also for the files of the project that this one imports classes from. */

@@ -1,11 +1,9 @@
 import { attributeValues } from '../../semantic/attributes.js';
-import { calledDefinition } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
-import { definitionOf } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { callGiven, isOnlyAsked, isParsed, isVariable, pathsOf } from '../../semantic/given-away.js';
+
 import type { PyModule } from '../../semantic/module.js';
-import { importedPath, roleOf } from '../../semantic/names.js';
-import { returnedBy } from '../../semantic/returns.js';
+
 import { methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { OPTIMIZERS } from '../../torch/catalog.js';
@@ -34,46 +32,6 @@ export function usedAsValue(module: PyModule, name: string): boolean {
   });
 }
 
-/** `if args.train:`, `args.train is None`, `f"{args.train}"`: whether there is one, or how it is written. */
-function isOnlyAsked(value: PyNode): boolean {
-  let place = value;
-  while (/^(?:not_operator|boolean_operator|parenthesized_expression)$/.test(place.parent?.type ?? ''))
-    place = place.parent ?? place;
-  const user = place.parent;
-  if (user?.type === 'comparison_operator' || user?.type === 'interpolation') return true;
-  return user !== undefined && /^(?:if|elif|while)_/.test(user.type) && user.condition === place;
-}
-
-/** `args.run` of `args = parser.parse_args()`; a default that is a function has its own name where it is given. */
-function isParsed(module: PyModule, value: PyNode): boolean {
-  return value.type === 'attribute' && value.object !== undefined && isOfParser(module, value.object, 0);
-}
-
-function isOfParser(module: PyModule, object: PyNode, hops: number): boolean {
-  if (object.type === 'call') {
-    const parser = receiverOf(object);
-    if (parser !== undefined) return makerOf(module, parser) === 'argparse.ArgumentParser';
-    const maker = hops < 2 ? calledDefinition(module, object) : undefined;
-    const given = maker?.type === 'function_definition' ? returnedBy(maker) : [];
-    return given.length > 0 && given.every((each) => isOfParser(module, each, hops + 1));
-  }
-  const scope = object.type === 'identifier' ? module.resolve(object) : undefined;
-  const values = scope === undefined ? [] : module.writes(scope, object.text).map(definitionOf);
-  return (
-    values.length > 0 &&
-    values.every(
-      (each) => each.kind === 'value' && each.value.type === 'call' && isOfParser(module, each.value, hops),
-    )
-  );
-}
-
-/** A variable or a parameter that only has the name: what it is given is used where it is given. */
-function isVariable(module: PyModule, name: PyNode): boolean {
-  const scope = module.resolve(name);
-  const writes = scope === undefined ? [] : module.writes(scope, name.text);
-  return writes.length > 0 && !writes.some((write) => /^(?:def|class|import)$/.test(roleOf(write)));
-}
-
 /** `mp.spawn(worker)`, `optimizer.step(closure)`: what a library runs, no other code of the project gets. */
 export function isGivenToLibrary(module: PyModule, value: PyNode): boolean {
   const call = callGiven(value);
@@ -85,21 +43,6 @@ export function isGivenToLibrary(module: PyModule, value: PyNode): boolean {
   }
   const paths = pathsOf(module, callee);
   return paths.length > 0 && paths.every((path) => RUNS_IT.test(path));
-}
-
-/** All that a name may be that is imported more than once. */
-function pathsOf(module: PyModule, callee: PyNode): readonly string[] {
-  const path = qualifiedName(module, callee);
-  if (path !== undefined) return [path];
-  const scope = callee.type === 'identifier' ? module.resolve(callee) : undefined;
-  return scope === undefined ? [] : module.writes(scope, callee.text).map((each) => importedPath(each) ?? '');
-}
-
-/** The call that a value is an argument of. */
-export function callGiven(value: PyNode): PyNode | undefined {
-  const holder = value.parent?.type === 'keyword_argument' ? value.parent : value;
-  const call = holder.parent?.type === 'argument_list' ? holder.parent.parent : undefined;
-  return call?.type === 'call' ? call : undefined;
 }
 
 /** Made by a class of `torch.optim`. */

@@ -1,12 +1,13 @@
 import { classAround, heirsOf } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
+import { setsAttribute } from '../../semantic/given-away.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isMethodOfProject, subclassesElsewhere } from '../../semantic/project-names.js';
 import { enclosingClass, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { Origins } from '../value/origins.js';
 import { isMethodOfLibraries } from '../value/plain.js';
-import { runsOnlyLayers, setsAttribute } from './closed-forward.js';
+import { runsOnlyLayers } from './closed-forward.js';
 import {
   CALLED,
   type Differentiator,

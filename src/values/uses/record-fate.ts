@@ -2,11 +2,13 @@ import { builtin, cutsGraph, endsInContainer, ofTensor, onlyLooks, row } from '.
 import { calledDefinition } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { definitionOf, readsReached } from '../../semantic/flow.js';
+import { HOLDING, READ_ONLY } from '../../semantic/holders.js';
 import { qualifiedName } from '../../semantic/imports.js';
+import { isFreshContainer } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
-import { binds, roleOf } from '../../semantic/names.js';
+import { binds, namesIn, roleOf } from '../../semantic/names.js';
 import { functionsNamed } from '../../semantic/project-names.js';
-import { isTarget, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { isTarget, methodName, receiverOf, sameFunction } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { CPU_LIBRARIES, DEEPCOPY, NUMPY, SAVE, TORCH, TORCH_DISTRIBUTED } from '../../torch/catalog.js';
 import { LR_SCHEDULERS } from '../../torch/catalog-modules.js';
@@ -14,7 +16,7 @@ import { reachesGradUse } from '../effects/grad.js';
 import { differentiatingMethod } from '../effects/unknown-code.js';
 import { kindOf } from '../value/tensor.js';
 import { type AttributeReads, readsOfAttribute } from './attribute-reads.js';
-import { DIFFERENTIATES, HOLDING, READ_ONLY, REPORTING, SCHEDULE } from './record-words.js';
+import { DIFFERENTIATES, REPORTING, SCHEDULE } from './record-words.js';
 
 /** Where a kept value may need its graph. What only becomes a number, a text or a truth value has no fate. */
 export interface Fate {
@@ -26,15 +28,6 @@ export interface Fate {
   readonly kind: 'differentiated' | 'returned' | 'escapes' | 'saved' | 'changed' | 'gradless';
   readonly node: PyNode;
 }
-
-/** `[]`, `{}`, `defaultdict(list)`: nobody else holds it yet. */
-export function isFreshContainer(value: PyNode): boolean {
-  const { type } = unparenthesized(value);
-  if (/^(?:list|dictionary|set)(?:_comprehension)?$/.test(type)) return true;
-  return type === 'call' && FRESH.test(value.function?.text ?? '');
-}
-
-const FRESH = /^(?:collections\.)?(?:list|dict|set|defaultdict|deque|OrderedDict)$/;
 
 /** Follows a value: arithmetic, names, containers and loops, attributes in whatever file. */
 export class RecordTrace {
@@ -243,13 +236,4 @@ function isCut(receiver: PyNode): boolean {
 /** `"%.3f" % total` */
 function isFormatting(operation: PyNode): boolean {
   return operation.operator?.text === '%' && /^(?:concatenated_)?string$/.test(operation.left?.type ?? '');
-}
-
-function namesIn(target: PyNode | undefined): readonly PyNode[] {
-  return target === undefined ? [] : [...target.walk()].filter(({ type }) => type === 'identifier');
-}
-
-function sameFunction(a: PyNode, b: PyNode): boolean {
-  const around = (node: PyNode): PyNode | undefined => node.parent?.closest('function_definition', 'lambda');
-  return around(a) === around(b);
 }

@@ -1,4 +1,5 @@
 import { builtin, cutsGraph, isPlain, packageOf } from '../../library/library.js';
+import { PASSING } from '../../semantic/holders.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
@@ -18,17 +19,6 @@ export function isEvaluation(module: PyModule, node: PyNode): boolean {
 export function backwardIn(module: PyModule, loop: PyNode): PyNode | undefined {
   return module.atWithin('.backward(', loop)[0];
 }
-
-const PASSING: ReadonlySet<string> = new Set([
-  'argument_list',
-  'attribute',
-  'binary_operator',
-  'conditional_expression',
-  'dictionary',
-  'keyword_argument',
-  'pair',
-  'parenthesized_expression',
-]);
 
 /** Whether this use of a value turns it into a number, a text or a log entry. */
 export function isReport(module: PyModule, use: PyNode): boolean {

@@ -1,9 +1,9 @@
 import { givesModule, row } from '../../library/library.js';
-import { attributeValues } from '../../semantic/attributes.js';
+import { attributeValuesInProject } from '../../semantic/attributes.js';
+
 import {
   ancestryOf,
   calledDefinition,
-  classAround,
   classBehind,
   methodNamed,
   overridesOf,
@@ -12,7 +12,7 @@ import { type Elsewhere, namedElsewhere } from '../../semantic/elsewhere.js';
 import { definitionsOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { settersElsewhere, subclassesElsewhere } from '../../semantic/project-names.js';
+import { subclassesElsewhere } from '../../semantic/project-names.js';
 import { enclosingClass, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { NN_MODULE } from '../../torch/catalog.js';
@@ -67,15 +67,6 @@ function isOverriddenElsewhere(module: PyModule, method: PyNode): boolean {
   const name = method.name?.text ?? '';
   if (owner === undefined) return false;
   return subclassesElsewhere(module, owner)?.every(({ members }) => !members.includes(name)) !== true;
-}
-
-/** The values of `self.name`, where no other file of the project gives it another or changes what it holds. */
-function attributeValuesInProject(module: PyModule, attribute: PyNode): readonly PyNode[] | undefined {
-  const values = attributeValues(module, attribute);
-  const classNode = classAround(attribute)?.classNode;
-  const name = attribute.attribute?.text ?? '';
-  if (values === undefined || classNode === undefined) return undefined;
-  return settersElsewhere(module, classNode, name)?.length === 0 ? values : undefined;
 }
 
 function valuesOf(module: PyModule, identifier: PyNode): readonly PyNode[] | undefined {

@@ -1,7 +1,7 @@
 import { mayShare, ofTensor } from '../../library/library.js';
 import { type Answer, all } from '../../semantic/answer.js';
-import { attributeValues } from '../../semantic/attributes.js';
-import { classAround } from '../../semantic/definitions.js';
+import { attributeValues, classValues } from '../../semantic/attributes.js';
+
 import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -144,18 +144,6 @@ function isTensor(module: PyModule, object: PyNode | undefined): boolean {
       reaching.every(({ node }) => there.some((each) => each.node === node))
     );
   });
-}
-
-/** What the body of the class gives to the name of `self.name`. */
-function classValues(module: PyModule, attribute: PyNode): readonly PyNode[] {
-  const around = classAround(attribute);
-  const name = attribute.attribute?.text;
-  if (around === undefined || name === undefined || attribute.object?.text !== around.self) return [];
-  return module
-    .scopeOf(around.classNode)
-    .bindings(name)
-    .map(definitionOf)
-    .flatMap((found) => (found.kind === 'value' ? [found.value] : []));
 }
 
 function isDeviceVariable(module: PyModule, identifier: PyNode, of: (inner: PyNode) => Answer): Answer {

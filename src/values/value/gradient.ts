@@ -3,6 +3,7 @@ import { attributeUses, callsOf } from '../../semantic/attribute-uses.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
+import { isOwnMember } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
   argumentsOf,
@@ -168,7 +169,8 @@ function callMayCarry(module: PyModule, call: PyNode, may: May, depth: number): 
     const made = calledDefinition(module, call);
     return made === undefined || mayReturnGraph(module, made, depth);
   }
-  if (cutsGraph(name)) return false;
+  // A layer may be called `data`.
+  if (cutsGraph(name) && !isOwnMember(module, receiver, name)) return false;
   const made = calledDefinition(module, call);
   if (made !== undefined) return mayReturnGraph(module, made, depth);
   return may(receiver) || (!LIKENING.test(name) && argumentsOf(call).some(may));

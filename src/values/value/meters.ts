@@ -1,10 +1,11 @@
 import { isHarmlessBuiltin, packageOf } from '../../library/library.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
 import { definitionOf } from '../../semantic/flow.js';
+import { isAsked } from '../../semantic/given-away.js';
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
-import { methodName, receiverOf } from '../../semantic/statements.js';
+import { receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 
 /** The object whose method a call runs, and its name in there. */
@@ -32,28 +33,6 @@ export function objectMadeIn(
     made.every((each) => each.kind === 'value' && makesMeter(module, each.value)) &&
     module.reads(scope, object.text).every(isAsked);
   return { object, self, isMeter };
-}
-
-const READING: ReadonlySet<string> = new Set(
-  'argument_list binary_operator comparison_operator expression_list interpolation keyword_argument list pair parenthesized_expression return_statement tuple unary_operator'.split(
-    ' ',
-  ),
-);
-
-/** `losses.update(…)` or a plain read of `losses.avg`: by no other name, and nothing is written on it. */
-function isAsked(read: PyNode): boolean {
-  if (isFormatted(read)) return true;
-  const attribute = read.parent?.object === read ? read.parent : undefined;
-  const holder = attribute?.parent;
-  if (holder === undefined) return false;
-  return holder.type === 'call' ? holder.function === attribute : READING.has(holder.type);
-}
-
-/** `"{loss.avg:.3f}".format(loss=losses)` makes a text of what it asks. */
-function isFormatted(read: PyNode): boolean {
-  const given = read.parent?.type === 'keyword_argument' ? read.parent : read;
-  const call = given.parent?.type === 'argument_list' ? given.parent.parent : undefined;
-  return call !== undefined && methodName(call) === 'format' && /string$/.test(receiverOf(call)?.type ?? '');
 }
 
 /** `AverageMeter()`, of a class of the file without bases. */

@@ -2,7 +2,7 @@ import { isOperation, ofTensor, row } from '../../library/library.js';
 import { initialValue } from '../../semantic/attribute-uses.js';
 import { classAround } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
-import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
+import { type Definition, onlyBinding, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { once } from '../../semantic/once.js';
@@ -150,14 +150,6 @@ function isTakenForTensor(module: PyModule, variable: PyNode): boolean {
     const caught = variable.closest('try_statement', 'function_definition')?.type === 'try_statement';
     return !caught && isAlwaysFollowed(module, variable, [read], loop);
   });
-}
-
-/** The one place that gives a variable its value, above in the same function. */
-function onlyBinding(module: PyModule, read: PyNode): PyNode | undefined {
-  const [only, ...others] = reachingDefinitions(module, read) ?? [];
-  const isGiven = only?.kind === 'value' || only?.kind === 'part' || only?.kind === 'loop';
-  if (!isGiven || others.length > 0 || only.node.start > read.start) return undefined;
-  return enclosingFunction(only.node) === enclosingFunction(read) ? only.node : undefined;
 }
 
 function isTensorUse(module: PyModule, read: PyNode): boolean {

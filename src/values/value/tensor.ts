@@ -6,6 +6,7 @@ import { namedElsewhere } from '../../semantic/elsewhere.js';
 import type { Definition } from '../../semantic/flow.js';
 import { definitionsOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
+import { elementsOf } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { alwaysReturns } from '../../semantic/returns.js';
 import {
@@ -265,11 +266,4 @@ function isTransparent(module: PyModule, decorator: PyNode): boolean {
     callee.text === 'classmethod' ||
     (path !== undefined && row(path)?.gradMode !== undefined)
   );
-}
-
-function elementsOf(value: PyNode): readonly PyNode[] | undefined {
-  const plain =
-    (value.type === 'expression_list' || value.type === 'tuple') &&
-    !value.named.some((item) => item.type === 'list_splat');
-  return plain ? value.named : undefined;
 }

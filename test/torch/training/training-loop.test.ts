@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isOptimizer, passOf, trainingLoops } from '../../../src/torch/training/training-loop.js';
+import { isOptimizer, trainingLoops } from '../../../src/torch/training/training-loop.js';
+import { passOf } from '../../../src/semantic/passes.js';
 import { moduleOf, nodeAt } from '../../support/module.js';
 
 describe('trainingLoops', () => {

@@ -1,0 +1,46 @@
+export const READ_ONLY: ReadonlySet<string> = new Set([
+  'assert_statement',
+  'comparison_operator',
+  'delete_statement',
+  'elif_clause',
+  'expression_statement',
+  'format_specifier',
+  'if_clause',
+  'if_statement',
+  'interpolation',
+  'not_operator',
+  'print_statement',
+  'raise_statement',
+  'slice',
+  'while_statement',
+]);
+
+export const HOLDING: ReadonlySet<string> = new Set([
+  'await',
+  'boolean_operator',
+  'dictionary',
+  'dictionary_comprehension',
+  'dictionary_splat',
+  'expression_list',
+  'generator_expression',
+  'keyword_argument',
+  'list',
+  'list_comprehension',
+  'list_splat',
+  'parenthesized_expression',
+  'set',
+  'set_comprehension',
+  'tuple',
+  'unary_operator',
+]);
+
+export const PASSING: ReadonlySet<string> = new Set([
+  'argument_list',
+  'attribute',
+  'binary_operator',
+  'conditional_expression',
+  'dictionary',
+  'keyword_argument',
+  'pair',
+  'parenthesized_expression',
+]);
