@@ -92,6 +92,7 @@ describe('the site in a browser, from a disk', () => {
     await button.click();
     expect(await background(page)).toBe(dark);
     await page.getByRole('link', { name: 'All transforms', exact: true }).click();
+    await page.waitForURL(/transforms\/index\.html$/);
     expect(await background(page)).toBe(dark);
     await button.click();
     expect(await background(page)).toBe(light);
