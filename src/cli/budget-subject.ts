@@ -274,6 +274,12 @@ function configured(word: string, cwd: string): KnownModel | undefined {
   );
 }
 
+/** A folder whose `config.json` describes a model; that of a project may say something else. */
+export function isModelFolder(word: string, cwd: string): boolean {
+  const text = textOf(resolve(cwd, word, 'config.json'), LARGEST_SETTINGS);
+  return text?.includes('"model_type"') === true;
+}
+
 function parsed(word: string, text: string): unknown {
   try {
     return JSON.parse(text);

@@ -139,7 +139,7 @@ describe('a fix of two files', () => {
       { ...common, preview, answer: undefined, isEdited: false, standing: undefined, alternatives: [] },
       look,
     ).text;
-    expect(shown).toContain('1 - old()\n1 + new()\nand in conf.yaml:\n1   # how\n2 - fast: no');
+    expect(shown).toContain('1 - old()\n  + new()\nand in conf.yaml:\n1   # how\n2 - fast: no');
     const trial = await tryOut(engine, file, finding, { kind: 'edited', text: 'mine()' });
     expect(trial).toMatchObject({
       kind: 'stands',

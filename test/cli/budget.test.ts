@@ -110,6 +110,12 @@ test('a config.json, or the folder that has one', async () => {
   expect((await memfix({ cwd }, 'budget', 'model')).stdout).toBe(named.stdout);
 });
 
+test('a folder of scripts, also where its config.json is about something else', async () => {
+  const cwd = folderWith({ 'config.json': '{"epochs": 3}', 'train.py': 'print("no model here")\n' });
+  const { stdout, code } = await memfix({ cwd }, 'budget', '.');
+  expect([stdout, code]).toEqual(['No script here trains a model that it names.\n', 0]);
+});
+
 test('lines stay within the terminal', async () => {
   const { stdout } = await ask('7B', '--fit', '24GB');
   const prose = stdout.split('What this takes for granted')[1] ?? '';

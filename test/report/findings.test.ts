@@ -257,6 +257,7 @@ describe('json', () => {
           question: 'Is `loss` only read?',
           questions: [{ text: 'Is `loss` only read?', key: 'detach-accumulated-loss/only-read(loss)' }],
           unproven: ['Is `loss` only read?'],
+          verified: null,
           assumed: [],
           alternatives: [],
           alternativeTo: [],

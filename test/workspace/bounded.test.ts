@@ -137,11 +137,16 @@ test('a model that is no ordinary file is no model', async () => {
   const cwd = folderWith();
   put(cwd, { 'other/config.json': '{}' });
   pipe('config.json')(cwd);
-  for (const word of ['config.json', '.', '/dev/zero'])
+  for (const word of ['config.json', '/dev/zero'])
     expect(await memfix({ cwd }, 'budget', word)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Unknown model'),
     });
+  // Nor is its folder one: it is then asked for training scripts.
+  expect(await memfix({ cwd }, 'budget', '.')).toMatchObject({
+    code: 0,
+    stdout: 'No script here trains a model that it names.\n',
+  });
   // One that is no model may be anything, and is not quoted.
   const { stderr } = await memfix({ cwd }, 'budget', '/etc/passwd');
   expect(stderr).toContain('`/etc/passwd` is no JSON\n');

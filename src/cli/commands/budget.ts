@@ -18,7 +18,7 @@ import { budgetPlot } from '../../report/budget-plot.js';
 import { type RunsReport, renderRuns, runsJson } from '../../report/budget-runs.js';
 import type { Arguments } from '../arguments.js';
 import { Fitter } from '../budget-patch.js';
-import { sized, subjectOf } from '../budget-subject.js';
+import { isModelFolder, sized, subjectOf } from '../budget-subject.js';
 import { type Context, EXIT } from '../context.js';
 import { PAGE_FORMATS } from '../formats.js';
 
@@ -37,7 +37,10 @@ export async function budget(context: Context): Promise<number> {
     return EXIT.clean;
   }
   const card = cardIn(args);
-  if (args.operands.length > 0 && args.operands.every((word) => isFolder(resolve(io.cwd, word)))) {
+  if (
+    args.operands.length > 0 &&
+    args.operands.every((word) => isFolder(resolve(io.cwd, word)) && !isModelFolder(word, io.cwd))
+  ) {
     const report = await projectReport(context, card);
     write(
       () => runsJson(report),
