@@ -10,17 +10,18 @@ import torch
 
 def saved_bytes(work):
     """Bytes that autograd keeps for a backward pass while `work` runs, each storage once."""
+    # The storages are held: what is freed on the way would leave its address to another.
     kept = {}
 
     def pack(tensor):
         storage = tensor.untyped_storage()
-        kept[storage.data_ptr() or id(tensor)] = storage.nbytes()
+        kept[storage._cdata] = storage
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         result = work()
     del result
-    return sum(kept.values())
+    return sum(storage.nbytes() for storage in kept.values())
 
 
 @contextlib.contextmanager
