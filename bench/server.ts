@@ -1,4 +1,4 @@
-/** `npx tsx bench/server.ts [--lines N] [--rounds N] [--cli FILE]`: how soon `memfix server` answers after a key. */
+/** `npx tsx bench/server.ts [--lines N | --file FILE] [--rounds N] [--cli FILE]`: how soon `memfix server` answers after a key. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -16,6 +16,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { values } = parseArgs({
   options: {
     lines: { type: 'string', default: '1000' },
+    file: { type: 'string' },
     rounds: { type: 'string', default: '40' },
     cli: { type: 'string', default: join(root, 'dist', 'cli.js') },
   },
@@ -26,7 +27,7 @@ const WARM = 10;
 
 const folder = mkdtempSync(join(tmpdir(), 'memfix-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-const text = program(Number(values.lines));
+const text = values.file === undefined ? program(Number(values.lines)) : readFileSync(values.file, 'utf8');
 const file = join(folder, 'train.py');
 writeFileSync(file, text);
 const uri = pathToFileURL(file).href;
@@ -40,7 +41,10 @@ connection.listen();
 await connection.sendRequest('initialize', {
   processId: process.pid,
   rootUri: pathToFileURL(folder).href,
-  capabilities: {},
+  // As editors of today do: what an action changes is asked for when somebody picks it.
+  capabilities: {
+    textDocument: { codeAction: { dataSupport: true, resolveSupport: { properties: ['edit'] } } },
+  },
 });
 await connection.sendNotification('initialized', {});
 await connection.sendNotification('textDocument/didOpen', {
