@@ -81,7 +81,7 @@ function turn(): Promise<void> {
 /** Slices that the main thread tries a file in before it starts another thread for it: much of what was done is kept. */
 const TRIES = 4;
 /** Files that take too long for the main thread, and are left to another, before it does no more. */
-const PATIENT_WITH = 2;
+const PATIENT_WITH = 12;
 
 /** The main thread's share, in slices: it has to hear signals. After files that took too long, others do the rest, and it only listens. */
 class Hand {
