@@ -6,6 +6,12 @@ import { SETUP_COMMANDS } from './setup-commands.js';
 /** What `prove` has no use for: it reads no text, leaves no cache in the tree, and fixes only what can be read. */
 const NOT_TO_PROVE: readonly string[] = ['stdin-filename', 'cache', 'cache-dir', 'strict'];
 
+/** How a run of the user's own decides about fixes, and what is kept of that. */
+const VERIFY: readonly string[] = [
+  ...['verify', 'read', 'evidence', 'save-evidence', 'deterministic'],
+  ...['budget', 'metric', 'timeout', 'link', 'copy'],
+];
+
 export const COMMANDS = {
   check: {
     summary: 'report findings; writes nothing',
@@ -50,19 +56,7 @@ export const COMMANDS = {
     formats: FINDING_FORMATS,
     options: [
       ...['interactive', 'resume', 'dry-run', 'allow-dirty', 'allow-no-vcs', 'yes', 'oom', 'snapshot'],
-      ...[
-        'verify',
-        'prepare',
-        'read',
-        'evidence',
-        'save-evidence',
-        'deterministic',
-        'budget',
-        'metric',
-        'timeout',
-        'link',
-        'copy',
-      ],
+      ...['prepare', ...VERIFY],
       ...['fail-on', 'exit-zero', 'output-format', 'statistics', 'pager', ...SCAN],
     ] as readonly OptionName[],
     examples: [
@@ -87,21 +81,7 @@ export const COMMANDS = {
     about:
       'The patch is for `git apply` at the root of the repository, wherever you run memfix.\n' +
       'Exits with 0, or with `--exit-code` 1 when the patch is not empty; 2 on an error.',
-    options: [
-      ...[
-        'exit-code',
-        'evidence',
-        'verify',
-        'read',
-        'save-evidence',
-        'deterministic',
-        'budget',
-        'metric',
-        'timeout',
-        'link',
-      ],
-      ...['copy', 'oom', 'snapshot', 'pager', ...SCAN],
-    ] as readonly OptionName[],
+    options: [...['exit-code', ...VERIFY], ...['oom', 'snapshot', 'pager', ...SCAN]] as readonly OptionName[],
     examples: [
       ['memfix diff . > fixes.patch && git apply fixes.patch', 'take the fixes as a patch'],
       ['memfix diff --unsafe-fixes -o all.patch src/', 'with the fixes that need a look'],

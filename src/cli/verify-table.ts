@@ -16,8 +16,7 @@ import {
 import type { PythonParser } from '../syntax/parser.js';
 import { encode } from '../text/decode.js';
 import { placeText } from '../text/place.js';
-import { bytesOf } from '../workspace/bounded.js';
-import { codeOf } from '../workspace/failure.js';
+import { bytesAt } from '../workspace/bounded.js';
 import { slashed } from '../workspace/places.js';
 import { codeDigest } from '../workspace/prove/code-digest.js';
 import type { Change } from '../workspace/prove/fixes.js';
@@ -129,13 +128,4 @@ function memoryOf({ before, after }: Verified): readonly VerifiedFigure[] {
 
 function bytesAfter(change: Change | undefined): Buffer | undefined {
   return change && encode(change.source, change.after);
-}
-
-function bytesAt(path: string): Buffer | undefined {
-  try {
-    return Buffer.from(bytesOf(path));
-  } catch (error) {
-    if (codeOf(error) === undefined) throw error;
-    return undefined;
-  }
 }

@@ -111,7 +111,17 @@ export function bytesOf(path: string, most = LARGEST_OWN): Buffer {
   return new BoundedReader().read(path, { most }).bytes;
 }
 
-/** The same of what memfix keeps or is about to change, which is never a link. */
+/** A copy of them, or undefined where there is no such file or it cannot be read. */
+export function bytesAt(path: string): Buffer | undefined {
+  try {
+    return Buffer.from(bytesOf(path));
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** Those of what memfix keeps or is about to change, which is never a link. */
 export function regularBytes(path: string, most: number): Buffer {
   let descriptor: number;
   try {

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { hunksBetween } from '../../report/diff.js';
 import type { Ending, Trial } from '../../report/prove/record.js';
 import { encode } from '../../text/decode.js';
-import { bytesOf, textOf } from '../bounded.js';
-import { codeOf, Failure } from '../failure.js';
+import { bytesAt, textOf } from '../bounded.js';
+import { Failure } from '../failure.js';
 import { isInside, slashed } from '../places.js';
 import { fill } from './copy.js';
 import type { Change } from './fixes.js';
@@ -271,15 +271,6 @@ export function changedSincePrepared(
     const prepared = bytesAt(join(copy, path));
     return prepared !== undefined && bytesAt(join(tree.root, path))?.equals(prepared) !== true;
   });
-}
-
-function bytesAt(path: string): Buffer | undefined {
-  try {
-    return Buffer.from(bytesOf(path));
-  } catch (error) {
-    if (codeOf(error) === undefined) throw error;
-    return undefined;
-  }
 }
 
 function statusIn(path: string): Status | undefined {
