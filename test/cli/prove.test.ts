@@ -153,9 +153,11 @@ describe('what the fixes do wrong', () => {
       verdict: 'different',
       parities: [{ outcome: 'different', most: 0.25, chance: 0, first: 0, last: 0.25 }],
     });
-    const chance =
-      'import random\ndef hold():\n    torch.Tensor(random.random()).backward()\nrelease = hold\n';
-    put(cwd, { 'tricks.py': `import torch\n${chance}` });
+    // Each run has another loss, whether it is changed or not.
+    const runs = join(folderWith(), 'runs');
+    const chance = `with open('${runs}', 'a') as runs:\n    runs.write('.')\n    loss = runs.tell()\n`;
+    const hold = 'def hold():\n    torch.Tensor(loss).backward()\nrelease = hold\n';
+    put(cwd, { 'tricks.py': `import torch\n${chance}${hold}` });
     const by = await prove(cwd, '--json', 'train.py', ...COMMAND);
     expect(by.code).toBe(0);
     expect(told(by)).toMatchObject({ parities: [{ outcome: 'chance' }] });
