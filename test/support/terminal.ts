@@ -3,6 +3,12 @@ import { type IPty, spawn } from '@lydell/node-pty';
 import { root } from '../../src/dev/project.js';
 
 const PATIENCE_MS = 60_000;
+/**
+ * The shell stays in the terminal until it is told to go: what a process wrote last is lost when the last one that has the
+ * terminal open goes before it was read.
+ */
+const STAYS = `trap : INT; "$@"; printf '\\033]ended %d\\007' $?; read _`;
+const ENDED = /\x1b\]ended (\d+)\x07/;
 
 export interface TerminalOptions {
   readonly cwd: string;
@@ -22,7 +28,8 @@ export class Terminal {
 
   constructor({ cwd, cols = 80, rows = 24, env = {} }: TerminalOptions, ...words: readonly string[]) {
     this.#cols = cols;
-    this.#pty = spawn(process.execPath, [join(root, 'dist', 'cli.js'), ...words], {
+    const program = [process.execPath, join(root, 'dist', 'cli.js'), ...words];
+    this.#pty = spawn('/bin/sh', ['-c', STAYS, 'sh', ...program], {
       ...{ cwd, cols, rows },
       env: {
         PATH: process.env['PATH'] ?? '',
@@ -32,17 +39,24 @@ export class Terminal {
         ...env,
       },
     });
-    this.#pty.onData((data) => {
-      this.#raw += data;
-      this.#wake();
-    });
-    this.#exit = new Promise((done) => {
-      this.#pty.onExit(({ exitCode }) => {
-        this.#hasEnded = true;
+    this.#exit = new Promise((done, fail) => {
+      this.#pty.onData((data) => {
+        this.#raw += data;
+        const ended = ENDED.exec(this.#raw);
+        if (ended !== null) {
+          this.#raw = this.#raw.slice(0, ended.index);
+          this.#hasEnded = true;
+          this.#pty.kill('SIGKILL');
+          done(Number(ended[1]));
+        }
         this.#wake();
-        done(exitCode);
+      });
+      this.#pty.onExit(() => {
+        if (!this.#hasEnded) fail(new Error(`the terminal was closed:\n${this.text}`));
       });
     });
+    // A test that fails before it waits for the end has said why.
+    this.#exit.catch(() => {});
   }
 
   get cols(): number {
