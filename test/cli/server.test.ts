@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +7,7 @@ import {
   type CodeAction,
   createProtocolConnection,
   type Diagnostic,
+  LSPErrorCodes,
   type ProtocolConnection,
   type PublishDiagnosticsParams,
   type Range,
@@ -28,6 +29,7 @@ class Client {
     readonly cwd: string,
     readonly connection: ProtocolConnection,
     readonly ended: Promise<number | null>,
+    private readonly child: ChildProcessWithoutNullStreams,
   ) {
     connection.onNotification('textDocument/publishDiagnostics', (params: PublishDiagnosticsParams) => {
       this.#published.push(params);
@@ -48,7 +50,7 @@ class Client {
       new StreamMessageWriter(child.stdin),
     );
     const ended = new Promise<number | null>((done) => child.on('exit', done));
-    const client = new Client(cwd, connection, ended);
+    const client = new Client(cwd, connection, ended, child);
     connection.listen();
     await connection.sendRequest('initialize', {
       processId: process.pid,
@@ -110,6 +112,27 @@ class Client {
       'textDocument' in each && each.textDocument.uri === uri ? (each.edits as TextEdit[]) : [],
     );
     return TextDocument.applyEdits(TextDocument.create(uri, 'python', 0, text), edits);
+  }
+
+  /** The answer to a question that comes in one piece with its cancellation. */
+  async takenBack(id: number, method: string, params: object): Promise<unknown> {
+    let said = '';
+    const found = new Promise<unknown>((done) => {
+      const hear = (data: Buffer) => {
+        said += data.toString('utf8');
+        const answer = said.split(/Content-Length: \d+\r\n\r\n/).find((each) => each.includes(`"id":${id},`));
+        if (answer === undefined || !answer.endsWith('}')) return;
+        this.child.stdout.off('data', hear);
+        done(JSON.parse(answer));
+      };
+      this.child.stdout.on('data', hear);
+    });
+    const messages = [
+      { id, method, params },
+      { method: '$/cancelRequest', params: { id } },
+    ].map((each) => JSON.stringify({ jsonrpc: '2.0', ...each }));
+    this.child.stdin.write(messages.map((each) => `Content-Length: ${each.length}\r\n\r\n${each}`).join(''));
+    return found;
   }
 
   async stop(): Promise<number | null> {
@@ -262,6 +285,28 @@ describe('memfix server', () => {
     await client.connection.sendNotification('textDocument/didSave', { textDocument: { uri } });
     while (client.errors.length === 0) await new Promise((resume) => setTimeout(resume, 20));
     expect(client.errors[0]).toContain('ignroe');
+  });
+
+  test('answers a question that was taken back with that, and the next one as ever', async () => {
+    const client = await Client.start({ 'a.py': '' });
+    const uri = client.uri('a.py');
+    const [found] = await client.open('a.py', 'hold()\n');
+    const range = found?.range as Range;
+    const hover = () =>
+      client.connection.sendRequest('textDocument/hover', {
+        textDocument: { uri },
+        position: range.start,
+      });
+    const context = { diagnostics: [] };
+    for (const [id, method, more] of [
+      [1001, 'textDocument/hover', { position: range.start }],
+      [1002, 'textDocument/codeAction', { range, context }],
+    ] as const) {
+      const answer = await client.takenBack(id, method, { textDocument: { uri }, ...more });
+      expect(answer).toMatchObject({ id, error: { code: LSPErrorCodes.RequestCancelled } });
+    }
+    expect(JSON.stringify(await hover())).toContain('hold costs memory');
+    expect(await client.actions(uri, range)).not.toEqual([]);
   });
 
   test('looks at the cells of a notebook as one program', async () => {
