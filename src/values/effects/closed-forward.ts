@@ -12,7 +12,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { isModuleClass } from '../../torch/catalog.js';
 import { CONTAINERS } from '../../torch/catalog-modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
-import { forwardFacts } from './forward-index.js';
+import { forwardFacts, runsGiven } from './forward-index.js';
 
 /** Functions of Python that run none of the values that a forward gives them. */
 const BUILTINS: ReadonlySet<string> = new Set(
@@ -40,7 +40,7 @@ function isClosed(module: PyModule, call: PyNode): boolean {
   const callee = call.function;
   if (callee === undefined || argumentsOf(call).some(({ type }) => type === 'lambda')) return false;
   const path = qualifiedName(module, callee);
-  if (path !== undefined) return isOfKnownPackage(path);
+  if (path !== undefined) return isOfKnownPackage(path) && !runsGiven(module, call);
   const definition = calledDefinition(module, call);
   if (definition !== undefined) return definition.type === 'function_definition';
   if (callee.type === 'identifier') return module.resolve(callee) === undefined && BUILTINS.has(callee.text);

@@ -1,3 +1,4 @@
+import { row } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -51,7 +52,28 @@ function factsIn(module: PyModule): ForwardFacts {
     (each) => enclosingClass(each) !== undefined && runsInForward(module, each),
   );
   const calls = methods.flatMap((method) => [...method.walk()].filter(({ type }) => type === 'call'));
-  return { runs: calls.filter((call) => runsValue(module, call)).map(givenBy), isReplaced };
+  const runs = calls.flatMap((call) => {
+    if (runsGiven(module, call)) return [ANYTHING];
+    return runsValue(module, call) ? [givenBy(call)] : [];
+  });
+  return { runs, isReplaced };
+}
+
+/** What a library gives to what it runs. */
+const ANYTHING: Given = { positional: 0, all: 0, isSpread: true };
+
+/** `checkpoint(self.rule, x)`: a function of a library, unless its row says what it gives, may run what it is handed by name. */
+export function runsGiven(module: PyModule, call: PyNode): boolean {
+  const path = call.function && qualifiedName(module, call.function);
+  if (path === undefined || row(path)?.gives !== undefined || path.startsWith('torch.distributions.'))
+    return false;
+  return argumentsOf(call).some((each) => mayBeFunction(module, each.value ?? each));
+}
+
+function mayBeFunction(module: PyModule, value: PyNode): boolean {
+  if (value.type === 'attribute')
+    return attributeValues(module, value)?.some(({ type }) => type !== 'call') ?? false;
+  return value.type === 'identifier' && module.resolve(value) !== undefined;
 }
 
 /** A value is called that something else put there, and that may be a function. */
