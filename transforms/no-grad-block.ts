@@ -21,6 +21,7 @@ import {
   linesBeforeForward,
   mayCallNetwork,
   NO_GRAD,
+  NUMBERS,
   Proof,
   SET_GRAD_ENABLED,
   type Site,
@@ -30,7 +31,7 @@ import {
 } from '../src/toolkit/index.js';
 import { doubtsAboutBlock, evaluationBlocks } from './no-grad-block/block.js';
 import { type FlaggedLoop, flaggedLoops, mayChooseMode } from './no-grad-block/flag.js';
-import { CUTS, numericBlocks } from './no-grad-block/numbers.js';
+import { numericBlocks } from './no-grad-block/numbers.js';
 
 interface BlockSite extends Site {
   readonly run: GradlessPart | FlaggedLoop;
@@ -81,7 +82,7 @@ export const noGradBlock: Transform<BlockSite> = {
     glimpse
       .stretchesWith(...SWITCHES)
       .some((code) => linesBeforeForward(code).length > 0 || mayChooseMode(code)) ||
-    (text.includes('backward(') && glimpse.stretchesWith(...CUTS).some(mayCallNetwork(glimpse))),
+    (text.includes('backward(') && glimpse.stretchesWith(...NUMBERS).some(mayCallNetwork(glimpse))),
 
   *detect(module) {
     if (importsTorch(module) === 'no' || isTestFile(module.path, module.text)) return;

@@ -9,20 +9,13 @@ import { membersAsked } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
-import { functionsOf, reachedFrom } from '../../semantic/reach.js';
+import { reachedFrom } from '../../semantic/reach.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
-import {
-  decoratorsOf,
-  enclosingClass,
-  givenTo,
-  receiverOf,
-  unparenthesized,
-} from '../../semantic/statements.js';
+import { decoratorsOf, givenTo, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../../torch/catalog.js';
 import { FRAMEWORKS } from '../../torch/catalog-modules.js';
 import { ONLY_READ } from '../../torch/questions.js';
-import { escapesOf } from '../uses/escapes.js';
 import { isHandle } from '../value/handles.js';
 import { TRAINS, trainsInLibraries } from '../value/names.js';
 import { isOfKnownPackage } from '../value/plain.js';
@@ -30,6 +23,7 @@ import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { gradUseElsewhere } from './elsewhere.js';
 import { reachesGradUse } from './grad.js';
+import { keepingMethod, keeps, methodElsewhere } from './keepers.js';
 import {
   calledValue,
   differentiatingAttribute,
@@ -198,7 +192,11 @@ function opaqueCall(
   const receiver = receiverOf(call);
   if (receiver !== undefined && models.has(receiver.text)) {
     const method = isOfModule(name) ? undefined : differentiatingMethod(module, call, true);
-    return method && other(method);
+    if (method !== undefined) return other(method);
+    const keeper = isOfModule(name) ? undefined : keepingMethod(module, name);
+    return keeper === undefined
+      ? undefined
+      : ask('kept-only-read')`Is what \`${shown(callee)}\` keeps${keeper} ${ONLY_READ}?`;
   }
   if (path !== undefined && (network !== undefined || call.parent?.type === 'expression_statement'))
     return ask(
@@ -266,16 +264,7 @@ function isHeldCallable(module: PyModule, callee: PyNode): boolean {
 
 /** The method of this name, of a class of the project, that keeps what it is given. */
 function keeperNamed(module: PyModule, name: string): string | undefined {
-  const { modules, unread } = module.around.naming({ word: name, beside: ['class'] }, (text) =>
-    new RegExp(`\\bdef[\\s\\\\]+${name}\\b`).test(text),
-  );
-  for (const there of modules) {
-    for (const method of functionsOf(there)) {
-      if (method.name?.text !== name || enclosingClass(method) === undefined) continue;
-      if (!isHarmless(there, method)) return placeOf(there, method);
-    }
-  }
-  return unread;
+  return methodElsewhere(module, name, (there, method) => !isHarmless(there, method));
 }
 
 /** A function of another file of the project that is as free of suspicion as one of this file would have to be. */
@@ -303,14 +292,9 @@ function isHarmless(module: PyModule, functionNode: PyNode): boolean {
     return false;
   if (reachesGradUse(module, functionNode)) return false;
   if (trainingCallReached(module, functionNode) !== undefined) return false;
+  if (keeps(module, functionNode)) return false;
   const networks = new Set<string>();
   const trace = new GradTrace(module, functionNode, networks, 'graph');
-  if (
-    [...escapesOf(module, functionNode, trace)].some(
-      ({ into, isDerived }) => into !== undefined && !isDerived,
-    )
-  )
-    return false;
   return suspicionsOf(module, functionNode, networks, trace).length === 0;
 }
 
