@@ -2,6 +2,7 @@ import { attributeValues } from '../../src/semantic/attributes.js';
 import { definitionsOf } from '../../src/semantic/flow.js';
 import { isFreshContainer } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { functionsNamed } from '../../src/semantic/project-names.js';
 import { enclosingFunction, ownNodes, statementOf } from '../../src/semantic/statements.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
@@ -15,7 +16,7 @@ import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { effectsOf } from '../../src/values/index.js';
 import { GradTrace } from '../../src/values/value/trace.js';
-import { doubtsAboutBlock, evaluationBlocks } from './block.js';
+import { doubtsAboutBlock, evaluationBlocks, lacksDecorator } from './block.js';
 import { flaggedLoops } from './flag.js';
 
 /**
@@ -62,7 +63,7 @@ function isProven(module: PyModule, part: GradlessPart): boolean {
 /** The whole function is proven to need no gradients, or asks nothing that its part would not. */
 function isDecorated(module: PyModule, owner: PyNode): boolean {
   const runs = runsIn(module, owner);
-  if (runs.length === 0) return false;
+  if (runs.length === 0 || lacksDecorator(module)) return false;
   for (const _doubt of doubtsAbout(module, owner, runs)) return false;
   return true;
 }
@@ -142,7 +143,11 @@ function mayStandAlone(module: PyModule, owner: PyNode, statement: PyNode, model
 
 /** An attribute, or an item of a list or dictionary: an element of a tensor would be written into its graph. */
 function isRebound(module: PyModule, target: PyNode): boolean {
-  if (target.type === 'attribute') return true;
+  if (target.type === 'attribute')
+    // A setter would run without gradients, too.
+    return [target.attribute?.text ?? '', '__setattr__'].every(
+      (name) => functionsNamed(module, name)?.length === 0,
+    );
   const holder = target.type === 'subscript' ? target.value : undefined;
   const values =
     holder?.type === 'attribute'

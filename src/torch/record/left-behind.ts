@@ -7,6 +7,7 @@ import { calledPath } from '../../semantic/imports.js';
 import { readerOfVariables } from '../../semantic/liveness.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
+import { mayLead } from '../../semantic/paths.js';
 import { isNotebook } from '../../semantic/program.js';
 import { isRedefined, mayBeReadElsewhere } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
@@ -160,7 +161,7 @@ function leavesGraph({ module, run: { owner, wrapped }, trace }: Part, name: str
   return module.writes(scope, name).some((write) => {
     if (!isInside(write)) return false;
     const definition = definitionOf(write);
-    return definition.kind !== 'value' || trace.of(definition.value) !== 'plain';
+    return definition.kind === 'update' || trace.defined(definition) !== 'plain';
   });
 }
 
@@ -184,10 +185,12 @@ function changedIn({ module, run: { wrapped, owner }, trace }: Part): ReadonlySe
   return changed;
 }
 
-/** The read may see what the block wrote; where it only puts something into an object, every later read does. */
+/** The read may see what the block wrote; where it only puts something into an object, every read behind it does. */
 function comesFrom(module: PyModule, { wrapped, owner }: GradlessPart, read: PyNode, name: string): boolean {
   const isInside = (node: PyNode) => wrapped.some((each) => each.contains(node));
-  if (!module.writes(module.scopeOf(owner), name).some(isInside)) return true;
+  const scope = module.scopeOf(owner);
+  if (!module.writes(scope, name).some(isInside))
+    return module.occurrences(scope, name).some((each) => isInside(each) && mayLead(module, each, read));
   const definitions = reachingDefinitions(module, read);
   return definitions === undefined || definitions.some(({ node }) => isInside(node));
 }

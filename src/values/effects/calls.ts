@@ -193,7 +193,8 @@ function opaqueCall(
   if (receiver !== undefined && models.has(receiver.text)) {
     const method = isOfModule(name) ? undefined : differentiatingMethod(module, call, true);
     if (method !== undefined) return other(method);
-    const keeper = isOfModule(name) ? undefined : keepingMethod(module, name);
+    // What a forward keeps is asked of the network.
+    const keeper = isOfModule(name) || name === 'forward' ? undefined : keepingMethod(module, name);
     return keeper === undefined
       ? undefined
       : ask('kept-only-read')`Is what \`${shown(callee)}\` keeps${keeper} ${ONLY_READ}?`;

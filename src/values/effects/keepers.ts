@@ -1,3 +1,4 @@
+import { selfName } from '../../semantic/definitions.js';
 import { placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsOf } from '../../semantic/reach.js';
@@ -8,8 +9,8 @@ import { GradTrace } from '../value/trace.js';
 
 /** The method of this name that leaves something with a graph where others find it: where, in brackets, unless in this file. */
 export function keepingMethod(module: PyModule, name: string): string | undefined {
-  if (methodsNamed(module, name).some((method) => keeps(module, method))) return '';
-  const place = methodElsewhere(module, name, keeps);
+  if (methodsNamed(module, name).some((method) => keepsOwn(module, method))) return '';
+  const place = methodElsewhere(module, name, keepsOwn);
   return place && ` (${place})`;
 }
 
@@ -34,9 +35,17 @@ export function methodElsewhere(
   return unread;
 }
 
+/** Of what a method of a network computes with it. */
+function keepsOwn(module: PyModule, method: PyNode): boolean {
+  return keepsOf(module, method, new GradTrace(module, method, new Set([selfName(method) ?? 'self'])));
+}
+
 /** All that it is given may have a graph. */
 export function keeps(module: PyModule, functionNode: PyNode): boolean {
-  const trace = new GradTrace(module, functionNode, new Set(), 'graph');
+  return keepsOf(module, functionNode, new GradTrace(module, functionNode, new Set(), 'graph'));
+}
+
+function keepsOf(module: PyModule, functionNode: PyNode, trace: GradTrace): boolean {
   return [...escapesOf(module, functionNode, trace)].some(
     ({ into, isDerived }) => into !== undefined && !isDerived,
   );

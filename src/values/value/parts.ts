@@ -14,6 +14,14 @@ export function givesIndices(target: PyNode, value: PyNode): boolean {
   );
 }
 
+/** `i` of `for i, x in enumerate(…)`. */
+export function isCount(module: PyModule, target: PyNode, iterable: PyNode): boolean {
+  const callee = iterable.type === 'call' ? iterable.function : undefined;
+  const isFirst = /pattern|tuple/.test(target.parent?.type ?? '') && target.parent?.named[0] === target;
+  const isOwn = target.parent?.parent?.left === target.parent;
+  return isFirst && isOwn && callee?.text === 'enumerate' && module.resolve(callee) === undefined;
+}
+
 const PLAIN_TYPES =
   /^(?:int|float|str|bool|bytes|(?:Optional\[)?(?:int|float|str|bool)\]?|(?:\w+\.)?(?:DataLoader|Path|device|Namespace))\b/;
 

@@ -22,7 +22,7 @@ import { DATA_LOADER } from '../../torch/catalog.js';
 import { mayBeField } from './data-field.js';
 import { objectMadeIn } from './meters.js';
 import { COLLECTS } from './names.js';
-import { givesIndices, isHandedIn, isPlainParameter, valuesPutInto } from './parts.js';
+import { givesIndices, isCount, isHandedIn, isPlainParameter, valuesPutInto } from './parts.js';
 import * as known from './plain.js';
 import { kindOf } from './tensor.js';
 import {
@@ -171,7 +171,7 @@ export class GradTrace {
     }
     const definitions = reachingDefinitions(this.module, identifier) ?? writes.map(definitionOf);
     const found = definitions.length > 0 ? definitions : writes.map(definitionOf);
-    const origin = worst(upToWorst(found, (definition) => this.#defined(definition)));
+    const origin = worst(upToWorst(found, (definition) => this.defined(definition)));
     return origin === 'graph' ? origin : worst([origin, this.#held(identifier)]);
   }
 
@@ -181,7 +181,8 @@ export class GradTrace {
     return held === 'network' && kindOf(this.module, identifier).endsWith('tensor') ? 'graph' : held;
   }
 
-  #defined(definition: Definition): Trace {
+  /** What a binding gives to its name. */
+  defined(definition: Definition): Trace {
     switch (definition.kind) {
       case 'value':
       case 'with':
@@ -191,7 +192,9 @@ export class GradTrace {
       case 'part':
         return givesIndices(definition.node, definition.value) ? 'plain' : this.of(definition.value);
       case 'loop':
-        return this.of(definition.iterable);
+        return isCount(this.module, definition.node, definition.iterable)
+          ? 'plain'
+          : this.of(definition.iterable);
       case 'parameter':
         return this.#parameter(definition.node);
       default:
