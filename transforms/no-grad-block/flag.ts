@@ -1,5 +1,6 @@
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
+import { functionsNamed } from '../../src/semantic/project-names.js';
 import {
   decoratorsOf,
   enclosingFunction,
@@ -74,7 +75,7 @@ function runOf(module: PyModule, loop: PyNode, backward: PyNode): FlaggedLoop | 
   const switched = networksSwitchedIn(owner).filter(runs);
   // Where the mode is the caller's business, by what is called.
   const models = switched.length > 0 ? switched : networksCalled(module, calls);
-  if (models.length === 0) return undefined;
+  if (models.length === 0 || mayAnswerAnew(module, condition)) return undefined;
   return {
     ...{ statements: parts, wrapped: [loop], owner, models, condition, flag: asBoolean(module, condition) },
     ...(switched.length === 0 && { mayTrain: true }),
@@ -115,6 +116,13 @@ function isSteady(module: PyModule, condition: PyNode | undefined, loop: PyNode)
       ? isLocal(module, operand, loop)
       : /^(?:string|none|true|false|integer)$/.test(operand.type),
   );
+}
+
+/** Classes of the project decide what such a question to one of their objects gives, each time anew. */
+function mayAnswerAnew(module: PyModule, condition: PyNode): boolean {
+  const isCompared = condition.type === 'comparison_operator';
+  if (isCompared && /\bis\b/.test(condition.text)) return false;
+  return functionsNamed(module, isCompared ? '__eq__' : '__bool__')?.length !== 0;
 }
 
 /** Only the function around it binds the variable, and not in the loop. */
