@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Decide, Outcome } from '../engine/outcome.js';
 import type { CheckedFiles } from '../oom/places.js';
+import { isNotebookName, readNotebook } from '../text/notebook/notebook.js';
 import { textOf } from '../workspace/bounded.js';
 import { eachBesideOnce } from '../workspace/changes.js';
 import { leftAsIs } from '../workspace/examine.js';
@@ -91,7 +92,12 @@ export async function related(
 export function checkedFiles({ io }: Context, { targets }: Look): CheckedFiles {
   return {
     paths: new Map([...targets.keys()].map((path) => [path, slashed(resolve(io.cwd, path))])),
-    text: (path) => textOf(targets.get(path)?.target ?? path),
+    text: (path) => {
+      const text = textOf(targets.get(path)?.target ?? path);
+      if (text === undefined || !isNotebookName(path)) return text;
+      const notebook = readNotebook(text);
+      return 'program' in notebook ? notebook.program : undefined;
+    },
   };
 }
 

@@ -11,8 +11,15 @@ import { type Snapshot, sitesOf } from './snapshot.js';
 /** What a log and a snapshot tell, together. */
 export interface Evidence {
   /** The name of the log, and what ran out of memory in it. */
-  readonly log?: { readonly name: string; readonly outOfMemory: readonly OutOfMemory[] };
+  readonly log?: Log;
   readonly snapshot?: { readonly name: string; readonly content: Snapshot };
+}
+
+interface Log {
+  readonly name: string;
+  readonly outOfMemory: readonly OutOfMemory[];
+  /** The lines of its errors are the numbers of cells: a notebook keeps what its cells wrote. */
+  readonly isNotebook?: boolean;
 }
 
 /** Memory that ran out, with its frames where they stand now. */
@@ -70,7 +77,9 @@ export function diagnose(
   ])
     places.acquaint(frames);
   const errors = [
-    ...(log?.outOfMemory ?? []).map((error) => locate(error, `${log?.name}:${error.line}`, places)),
+    ...(log?.outOfMemory ?? []).map((error) =>
+      locate(error, log === undefined ? '' : sourceOf(log, error), places),
+    ),
     ...(snapshot?.content.outOfMemory ?? []).map((error) => locate(error, snapshot?.name ?? '', places)),
   ];
   const marks = [
@@ -99,6 +108,10 @@ export function diagnose(
     ranked,
     related: relatedAmong(ranked),
   };
+}
+
+function sourceOf({ name, isNotebook }: Log, { line }: OutOfMemory): string {
+  return isNotebook === true ? `${name}: cell ${line}` : `${name}:${line}`;
 }
 
 function relatedAmong(ranked: readonly Ranked[]): ReadonlySet<Ranked> {

@@ -145,13 +145,14 @@ class Judge {
     const marks = this.#marks.get(scan.file.path) ?? [];
     if (marks.length === 0) return [];
     const text = this.places.textOf(scan.file.path);
-    const around = text?.functionAt(at.line);
+    const first = text?.lineAt(at) ?? at.line;
+    const last = text?.lineAt(end) ?? end.line;
+    const around = text?.functionAt(first);
     return marks.map((mark): Near => {
       const { line, within, isFileOnly } = mark.spot;
-      if (line !== undefined && line >= at.line && line <= end.line) return { nearness: 'line', mark };
+      if (line !== undefined && line >= first && line <= last) return { nearness: 'line', mark };
       const isSame = !isFileOnly && within?.first === around?.first;
-      const isLater =
-        isSame && line !== undefined && at.line > line && text?.shareLoop(line, at.line) === false;
+      const isLater = isSame && line !== undefined && first > line && text?.shareLoop(line, first) === false;
       const nearness = !isSame || isLater ? 'file' : mark.isInnermost ? 'function' : 'stack';
       return { nearness, mark, isLater };
     });

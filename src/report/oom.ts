@@ -1,6 +1,8 @@
 import type { Diagnosis, Located, Site } from '../oom/diagnosis.js';
 import { isFragmented, sizeOf } from '../oom/message.js';
+import type { Spot } from '../oom/places.js';
 import type { Ranked } from '../oom/rank.js';
+import { placeText } from '../text/place.js';
 import { clip, printable, widthOf } from './cells.js';
 import { plural, wrap } from './prose.js';
 import type { View } from './report.js';
@@ -80,7 +82,7 @@ function frameLines({ frames }: Located, { paint, width }: Style): string[] {
     { text: `${number}`, paint: paint.dim, align: 'right' as const },
     spot === undefined
       ? { text: clipStart(`${withoutPackages(frame.path)}:${frame.line}`, width / 2), paint: paint.dim }
-      : { text: clipStart(`${spot.file}:${spot.line ?? `(was ${frame.line})`}`, width / 2) },
+      : { text: clipStart(spotText(spot) ?? `${spot.file}:(was ${frame.line})`, width / 2) },
     { text: printable(frame.name), paint: paint.bold },
   ]);
   const used = Math.max(...table(rows).map((line) => widthOf(withoutMarks(line))));
@@ -122,13 +124,17 @@ function snapshotBlock(snapshot: NonNullable<Diagnosis['snapshot']>, style: Styl
 
 function siteRow({ frame, bytes, spot }: Site, live: number, { paint, width }: Style) {
   const place =
-    spot === undefined ? `${frame.path}:${frame.line}` : `${spot.file}:${spot.line ?? frame.line}`;
+    spot === undefined ? `${frame.path}:${frame.line}` : (spotText(spot) ?? `${spot.file}:${frame.line}`);
   return [
     { text: sizeOf(bytes), align: 'right' as const },
     { text: `${Math.round((100 * bytes) / Math.max(live, 1))} %`, paint: paint.dim, align: 'right' as const },
     { text: clipStart(place, width / 2), ...(spot === undefined && { paint: paint.dim }) },
     { text: printable(frame.name), paint: paint.bold },
   ];
+}
+
+function spotText({ file, told }: Spot): string | undefined {
+  return told && placeText(file, told);
 }
 
 /** Where packages are installed says nothing. */
@@ -222,7 +228,7 @@ interface JsonFrame {
   readonly line: number;
   readonly function: string;
   /** The file among those checked, and the line where the statement is now. */
-  readonly found: { readonly path: string; readonly line: number | null } | null;
+  readonly found: { readonly path: string; readonly line: number | null; readonly cell?: number } | null;
 }
 
 const JSON_SITES = 100;
@@ -259,6 +265,13 @@ function frameJson({ frame, spot }: Pick<Site, 'frame' | 'spot'>): JsonFrame {
   const { path, line, name } = frame;
   return {
     ...{ path, line, function: name },
-    found: spot === undefined ? null : { path: spot.file, line: spot.line ?? null },
+    found:
+      spot === undefined
+        ? null
+        : {
+            path: spot.file,
+            line: spot.told?.line ?? null,
+            ...(spot.told?.cell !== undefined && { cell: spot.told.cell }),
+          },
   };
 }

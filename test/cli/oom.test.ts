@@ -283,3 +283,25 @@ pickle.dump({"segments": [{"total_size": 4 << 30, "blocks": [block]}], "device_t
     expect(stderr).toMatch(/^memfix: Not a memory snapshot\n {2}run\.log was not read: /);
   });
 });
+
+test('a notebook is read as the log of its own cells', async () => {
+  const traceback = [
+    '\x1b[0;31mOutOfMemoryError\x1b[0m          Traceback (most recent call last)',
+    'Cell \x1b[0;32mIn[5], line 1\x1b[0m\n\x1b[0;32m----> 1\x1b[0m train(model)\n',
+    'Cell \x1b[0;32mIn[4], line 4\x1b[0m, in \x1b[0;36mtrain\x1b[0;34m(model)\x1b[0m\n\x1b[0;32m----> 4\x1b[0m         loss(batch).backward()\n',
+    `\x1b[0;31mOutOfMemoryError\x1b[0m: ${MESSAGE}`,
+  ];
+  const cells = [
+    { cell_type: 'markdown', source: 'hold()' },
+    { cell_type: 'code', outputs: [], source: TRAIN },
+    { cell_type: 'code', outputs: [{ output_type: 'error', traceback }], source: 'train(model)' },
+  ];
+  const cwd = folderWith({ 'a.ipynb': JSON.stringify({ cells, metadata: {}, nbformat: 4 }) });
+  const { stdout } = await memfix({ cwd }, 'check', '--oom', 'a.ipynb');
+  expect(stdout).toContain('Out of memory: CUDA on GPU 1  a.ipynb: cell 3\n');
+  expect(stdout).toContain('    1  a.ipynb: cell 3, line 1  <module>  train(model)\n');
+  expect(stdout).toContain('    2  a.ipynb: cell 2, line 4  train     loss(batch).backward()\n');
+  expect(stdout).toContain(
+    'a.ipynb: cell 2, line 3  drop-hold  safe · leak\n  #1 in frame 2 of the traceback, `train`\n',
+  );
+});
