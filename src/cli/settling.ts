@@ -10,6 +10,7 @@ import type { Visit } from '../workspace/visit.js';
 import type { Context } from './context.js';
 import { type Look, lookThrough } from './looking.js';
 import { evidenceOf, withDiagnosis } from './oom.js';
+import { type Reasons, refOf } from './session-files.js';
 import type { Decided } from './verifying.js';
 
 /** A text on standard input comes back alone: a fix that needs another file to change is not for it. */
@@ -64,7 +65,7 @@ export async function related(
   context: Context,
   look: Look,
   evidence: NonNullable<Awaited<ReturnType<typeof evidenceOf>>>,
-): Promise<Visit> {
+): Promise<Visit & { readonly reasons: Reasons }> {
   const seen = await lookThrough(context, look, 'report');
   const { oom } = await withDiagnosis(
     { scans: seen.scans, skipped: seen.skipped, checked: seen.files },
@@ -86,7 +87,12 @@ export async function related(
     })
     .sort((a, b) => a.at - b.at)
     .map(({ scan }) => scan);
-  return { ...seen, scans };
+  const reasons = new Map(
+    (oom?.ranked ?? []).flatMap(({ scan, finding, rank, because }) =>
+      rank === undefined ? [] : [[refOf(scan.file.path, finding), { rank, because }] as const],
+    ),
+  );
+  return { ...seen, scans, reasons };
 }
 
 export function checkedFiles({ io }: Context, { targets }: Look): CheckedFiles {

@@ -1,10 +1,12 @@
 import type { Scan } from '../engine/outcome.js';
 import type { Moment, TransformMeta } from '../toolkit/contract.js';
+import { cluesIn } from './clues.js';
 import { type Frame, isLibrary } from './frame.js';
 import type { OutOfMemory } from './log.js';
 import { isFragmented, sizeOf } from './message.js';
 import { momentsOf } from './moment.js';
 import { type CheckedFiles, Places, type Spot } from './places.js';
+import { programAround } from './program.js';
 import { type Circumstances, type Mark, type Nearness, type Ranked, rankedBy } from './rank.js';
 import { type Snapshot, sitesOf } from './snapshot.js';
 
@@ -95,6 +97,7 @@ export function diagnose(
       .reduce((one, other) => one === true || other || (one ?? other), undefined),
     marks,
     tracebacks: errors.filter(({ frames }) => frames.length > 0).length,
+    program: programOf(errors, snapshot !== undefined, files),
   };
   const ranked = rankedBy(circumstances, scans, metaOf, places);
   return {
@@ -108,6 +111,17 @@ export function diagnose(
     ranked,
     related: relatedAmong(ranked),
   };
+}
+
+/** A snapshot has no frame of the top of a program, and an error without frames tells of none. */
+function programOf(
+  errors: readonly Located[],
+  hasSnapshot: boolean,
+  files: CheckedFiles,
+): ReadonlySet<string> | undefined {
+  const started = errors.map(({ frames }) => frames.flatMap(({ spot }) => spot?.file ?? []));
+  if (hasSnapshot || started.length === 0 || started.some((own) => own.length === 0)) return undefined;
+  return programAround(files, started.flat());
 }
 
 function sourceOf({ name, isNotebook }: Log, { line }: OutOfMemory): string {
@@ -128,7 +142,9 @@ function locate(error: OutOfMemory, source: string, places: Places): Located {
     spot: places.find(frame),
   }));
   const moments = momentsOf(error.frames);
-  return { error, source, frames, moments, hints: hintsFor(error, moments, frames) };
+  const own = frames.flatMap(({ frame, spot }) => (spot === undefined ? [] : [{ frame, spot }]));
+  const hints = [...hintsFor(error, moments, frames), ...cluesIn(own, moments, places)];
+  return { error, source, frames, moments, hints };
 }
 
 function marksOf(frames: readonly LocatedFrame[], traceback: number): readonly Mark[] {

@@ -201,8 +201,24 @@ export class Text {
 
   /** Whether what stands on one line can have run before what stands on the other, further up, ran again. */
   shareLoop(above: number, below: number): boolean {
+    return this.#allLoops.some(({ first, last }) => above >= first && below <= last);
+  }
+
+  /** The loops around a line within a function, the outermost first. */
+  loopsAround(line: number, within: Block): readonly Block[] {
+    return this.#allLoops.filter(
+      ({ first, last }) => first >= within.first && last <= within.last && line > first && line <= last,
+    );
+  }
+
+  /** The lines of a block, with blanks for strings and comments. */
+  codeOf({ first, last }: Block): readonly string[] {
+    return this.#code.slice(first - 1, last);
+  }
+
+  get #allLoops(): readonly Block[] {
     this.#loops ??= blocksOf(this.#code, LOOP);
-    return this.#loops.some(({ first, last }) => above >= first && below <= last);
+    return this.#loops;
   }
 
   holdsStatement({ source }: Frame): boolean {

@@ -31,6 +31,8 @@ export interface Circumstances {
   readonly isFragmented: boolean | undefined;
   readonly marks: readonly Mark[];
   readonly tracebacks: number;
+  /** The files of the program that ran; undefined where that is not known. */
+  readonly program: ReadonlySet<string> | undefined;
 }
 
 export interface Ranked {
@@ -118,7 +120,9 @@ class Judge {
     const inTraceback = nearest(nears.filter(({ mark }) => mark.frame !== undefined));
     const inSnapshot = nearest(nears.filter(({ mark }) => mark.frame === undefined));
     const fit = this.#fit(meta, nears.length > 0);
-    const doubt = finding.effect === 'tidy' ? 'but no gain was measured' : this.#doubt(meta, fit);
+    const isElsewhere = this.circumstances.program?.has(scan.file.path) === false;
+    const doubt =
+      finding.effect === 'tidy' ? 'but no gain was measured' : isElsewhere ? '' : this.#doubt(meta, fit);
     const all = [fit, inTraceback, inSnapshot].filter((near) => near !== undefined);
     const place = all.reduce<Nearness>((best, { nearness }) => nearer(best, nearness), 'other');
     const useless = this.#uselessness(meta);
@@ -128,6 +132,7 @@ class Judge {
       ...(inSnapshot === undefined ? [] : [bytesWords(inSnapshot)]),
     ];
     if (useless !== undefined) phrases.push(useless);
+    else if (isElsewhere) phrases.splice(0, phrases.length, 'no file of the traceback imports it');
     else if (phrases.length === 0) phrases.push(fit?.because ?? this.#elsewhere());
     else if (doubt !== undefined) phrases.push(doubt);
     return {

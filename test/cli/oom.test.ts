@@ -56,7 +56,7 @@ describe('a report', () => {
     ]);
     expect(blocks).toContain('\n  3 │ -         hold(batch)\n    │ +         release(batch)\n');
     expect(blocks).toMatch(
-      /\n\nLess likely:\n {2}src\/other\.py:1:1 drop-hold \(safe\): not in the traceback\n {2}and 1 finding that would free no such memory; `-v` lists it\n\n$/,
+      /\n\nLess likely:\n {2}src\/other\.py:1:1 drop-hold \(safe\): no file of the traceback imports it\n {2}and 1 finding that would free no such memory; `-v` lists it\n\n$/,
     );
     expect(stderr).toBe(
       '5 findings (3 safe, 1 unsafe, 1 advice) in 2 files: 4 free memory, 1 saves time; 1 suspicious site (1 leak) left alone (`-v`). ' +
@@ -82,7 +82,7 @@ describe('output formats', () => {
       'src/train.py:3:9: drop-hold [safe] hold (in frame 1 of the traceback, `train`)',
       'src/train.py:11:1: rare-word [safe] rare (in the file of frame 1 of the traceback)',
       'src/train.py:8:5: calm-risk [unsafe] risk (in the file of frame 1 of the traceback)',
-      'src/other.py:1:1: drop-hold [safe] hold (not in the traceback)',
+      'src/other.py:1:1: drop-hold [safe] hold (no file of the traceback imports it)',
       'src/other.py:2:1: hear-hint [advice] hint (frees no GPU memory: it is about speed)',
       '',
     ]);
@@ -304,4 +304,18 @@ test('a notebook is read as the log of its own cells', async () => {
   expect(stdout).toContain(
     'a.ipynb: cell 2, line 3  drop-hold  safe · leak\n  #1 in frame 2 of the traceback, `train`\n',
   );
+});
+
+test('the log alone is enough: it is for check', async () => {
+  const cwd = project();
+  const checked = await memfix({ cwd }, 'check', '--oom', 'run.log');
+  expect(await memfix({ cwd }, '--oom', 'run.log')).toEqual(checked);
+  expect((await memfix({ cwd }, '--oom=run.log')).stdout).toBe(checked.stdout);
+});
+
+test('where nothing explains it, the next command names the script and the device', async () => {
+  const cwd = project();
+  put(cwd, { 'src/train.py': 'def train(model):\n    loss(batch).backward()\n' });
+  const { stdout } = await memfix({ cwd }, '--oom', 'run.log');
+  expect(stdout).toContain('`memfix budget src/train.py --fit 25GB`');
 });
