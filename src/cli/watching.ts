@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { plural } from '../report/prose.js';
+import { CLEAR } from '../report/terminal.js';
 import { Failure, reasonOf } from '../workspace/failure.js';
 import { Project } from '../workspace/project.js';
 import type { Context } from './context.js';
@@ -10,8 +11,6 @@ import { Interrupted } from './io.js';
 const SILENCE = 120;
 /** What can change a finding: sources, configs, and files that say versions. */
 const MATTERS = /\.(?:py|ipynb|toml|txt|lock|cfg|ya?ml)$|^[^.]+$/;
-/** The screen and what is above it is emptied, and the cursor goes to its corner. */
-const CLEAR = '\x1b[2J\x1b[3J\x1b[H';
 
 /** Does it now, and whenever a file changes, until it is interrupted. */
 export async function again(context: Context, once: () => Promise<number>): Promise<number> {
@@ -19,7 +18,7 @@ export async function again(context: Context, once: () => Promise<number>): Prom
   for (;;) {
     const watched = new Watched(context);
     try {
-      if (io.stdout.isTTY === true) io.screen?.write(CLEAR);
+      if (io.stdout.isTTY === true) io.stdout.write(CLEAR);
       await told(context, once);
       io.signal.throwIfAborted();
       context.say(`Watching ${plural(watched.folders, 'folder')} for changes; Ctrl-C ends.`);
