@@ -90,10 +90,3 @@ test('a part that is nowhere is an error, not undefined', () => {
   expect(stderr).toContain('memfix is not whole: gone.js is missing');
   expect(status).toBe(1);
 });
-
-test('the packs of the built program are ASCII, since each is read as one byte a character', () => {
-  const dist = join(import.meta.dirname, '../../dist');
-  const packs = readdirSync(dist).filter((name) => /^\w+-[\da-f]{12}\.js$/.test(name));
-  expect(packs.length).toBeGreaterThan(2);
-  for (const pack of packs) expect(/[\u0080-\uffff]/.exec(readFileSync(join(dist, pack), 'utf8'))).toBe(null);
-});
