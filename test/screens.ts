@@ -80,7 +80,7 @@ async function shotOf(
   stateFolder: string,
 ): Promise<Shot> {
   const terminal = new Terminal(
-    { cwd, ...size, env: { MEMFIX_STATE_DIR: stateFolder, ...state.env } },
+    { cwd, ...size, rows: state.rows ?? size.rows, env: { MEMFIX_STATE_DIR: stateFolder, ...state.env } },
     ...state.words,
   );
   try {
@@ -94,7 +94,9 @@ async function shotOf(
     if (state.until !== undefined) await new Promise((done) => setTimeout(done, 150));
     const { raw } = terminal;
     const rows =
-      state.until === undefined ? Math.min(TALLEST, Math.max(terminal.lines.length, 3)) : size.rows;
+      state.until === undefined
+        ? Math.min(TALLEST, Math.max(terminal.lines.length, 3))
+        : (state.rows ?? size.rows);
     return { state, raw, cols: size.cols, rows };
   } finally {
     terminal.dispose();

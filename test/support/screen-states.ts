@@ -6,10 +6,14 @@ export interface State {
   readonly typed?: readonly (readonly [sees: string, keys: string])[];
   /** What is on the screen when it is drawn; without it, the state is drawn when the program has ended. */
   readonly until?: string;
+  /** Of the window, where it matters. */
+  readonly rows?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 const PROMPT = '?=more';
+/** Campaigns commit. */
+const AUTHOR = { GIT_AUTHOR_NAME: 'A', GIT_AUTHOR_EMAIL: 'a@b.c', GIT_COMMITTER_NAME: 'A', EMAIL: 'a@b.c' };
 const LONG = ['apply', '-i', '--select', 'adamw-8bit', 'demo'];
 
 /** Every state of the command line that a person meets. */
@@ -28,7 +32,7 @@ export const STATES: readonly State[] = [
   { name: 'session, short change', words: ['apply', '-i', 'demo'], until: PROMPT },
   { name: 'session, notebook', words: ['apply', '-i', 'notes'], until: PROMPT },
   { name: 'session, long change with a question', words: LONG, until: PROMPT },
-  { name: 'session, scrolled', words: LONG, typed: [[PROMPT, ' ']], until: '↑' },
+  { name: 'session, scrolled', words: LONG, typed: [[PROMPT, ' ']], until: '↑', rows: 18 },
   {
     name: 'session, alternatives',
     words: ['apply', '-i', '--select', 'ema-detach,register-buffer-ema', 'ways.py'],
@@ -60,12 +64,16 @@ export const STATES: readonly State[] = [
     ],
   },
   { name: 'out of memory', words: ['--oom', 'demo/oom.log', 'demo'] },
-  { name: 'out of memory, session', words: ['apply', '-i', '--oom', 'demo/oom.log', 'demo'], until: PROMPT },
+  {
+    name: 'out of memory, session',
+    words: ['apply', '-i', '--allow-dirty', '--oom', 'demo/oom.log', 'demo'],
+    until: PROMPT,
+  },
   { name: 'budget', words: ['budget', '7B', '--gpu', 'a100-80gb'] },
   { name: 'budget, to fit', words: ['budget', 'demo/finetune.py', '7B', '--fit', '24GB'] },
   { name: 'budget, patch', words: ['budget', 'demo/finetune.py', '7B', '--fit', '24GB', '--diff'] },
   { name: 'diff', words: ['diff', 'demo'] },
-  { name: 'migrate, run', words: ['migrate', 'run', 'campaign'] },
+  { name: 'migrate, run', words: ['migrate', 'run', 'campaign'], env: AUTHOR },
   { name: 'migrate, status', words: ['migrate', 'status', 'campaign'] },
   { name: 'error, no such path', words: ['check', 'nowhere'] },
   { name: 'error, misspelt id', words: ['check', '--select', 'no-grda', 'demo'] },
