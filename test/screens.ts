@@ -3,6 +3,7 @@
  * `npm run screens -- <folder> [words of a state's name] [--width 80]`.
  */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -18,6 +19,10 @@ const SIZES = [
   { cols: 120, rows: 40 },
   { cols: 200, rows: 50 },
 ] as const;
+
+const require = createRequire(import.meta.url);
+const LIBRARY = readFileSync(require.resolve('@xterm/xterm'), 'utf8');
+const STYLE = readFileSync(require.resolve('@xterm/xterm/css/xterm.css'), 'utf8');
 
 /** The colours of widespread terminals. */
 const THEMES = {
@@ -104,13 +109,11 @@ async function shotOf(
 }
 
 function pageOf(shots: readonly Shot[], theme: keyof typeof THEMES): string {
-  const library = join(root, 'node_modules/@xterm/xterm');
-  const read = (path: string) => readFileSync(join(library, path), 'utf8');
   const { background, foreground } = THEMES[theme];
-  return `<!doctype html><meta charset="utf-8"><style>${read('css/xterm.css')}
+  return `<!doctype html><meta charset="utf-8"><style>${STYLE}
 body { background: ${background}; color: ${foreground}; font: 12px monospace; margin: 8px; columns: auto; }
 figure { display: inline-block; vertical-align: top; margin: 6px; border: 1px solid #888; padding: 4px; }
-figcaption { color: #888; }</style><body><script>${read('lib/xterm.js')}</script><script>
+figcaption { color: #888; }</style><body><script>${LIBRARY}</script><script>
 window.drawn = Promise.all(${JSON.stringify(shots)}.map(({ state, raw, cols, rows }) => new Promise((done) => {
   const figure = document.body.appendChild(document.createElement('figure'));
   figure.appendChild(document.createElement('figcaption')).textContent = state.name;

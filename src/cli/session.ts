@@ -319,7 +319,8 @@ class Session {
     const declined = [...answers.values()].filter(({ kind }) => kind === 'skip').length;
     const unanswered = Math.max(items.length - applied - suppressed - declined, 0);
     const files = landed.filter((file) => file.fixes + file.suppressed > 0).length;
-    const told = totals({ applied, files, suppressed, declined, unanswered });
+    const fixed = landed.filter((file) => file.fixes > 0).length;
+    const told = totals({ applied, files: fixed, suppressed, declined, unanswered });
     this.#print(`\n${look.paint.bold(told)}.\n`);
     const left = leftOpen(this.#review, landed, this.#files);
     if (unanswered > 0 && left !== '') this.#print(noteText(`Left open: ${left}.`, look));

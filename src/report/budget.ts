@@ -117,7 +117,8 @@ function sourceTable(sources: readonly Source[], { paint, width }: Style): strin
     paint.bold('What the files say'),
     ...table(
       sources.flatMap(({ name, value, place, words }) => {
-        const told = wrap(place === undefined ? words : `${place}  ${words}`, room, { first: '', rest: '' });
+        const whole = place === undefined ? words : `${place}${GAP}${words}`;
+        const told = widthOf(whole) <= room ? [whole] : wrap(whole, room, { first: '', rest: '' });
         return told.map((text, at) => [
           { text: at === 0 ? MARGIN + name : '' },
           { text: at === 0 ? value : '', paint: place === undefined ? paint.yellow : paint.bold },
