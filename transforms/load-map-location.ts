@@ -41,7 +41,8 @@ import {
   type Transform,
 } from '../src/toolkit/index.js';
 import { isNetwork } from './load-map-location/keeper.js';
-import { type Fate, reloadsOptimizer } from './load-map-location/loaded-use.js';
+import { isUsedAgain } from './load-map-location/loaded-again.js';
+import type { Fate } from './load-map-location/loaded-use.js';
 import { fateOf } from './load-map-location/loaded-value.js';
 import { loadsPlainly } from './load-map-location/loading-class.js';
 import { copiesState } from './load-map-location/state-receiver.js';
@@ -141,6 +142,13 @@ export const loadMapLocation: Transform<LoadSite> = {
     const hasText = countsOn(proof, module, 'torch', '0.4');
     for (const { answer, node, does, matter } of fate.strays) {
       const what = `\`${node.text.replace(/\s+/g, ' ').slice(0, 40)}\``;
+      if (matter === 'number') {
+        proof.require(
+          'unknown',
+          ask('plain-number')`Is ${what} a number, and no tensor that stays on its device?`,
+        );
+        continue;
+      }
       proof.require(answer, {
         no: `${what} ${does}, and ${matter === 'device' ? 'its device would change' : COPY_OR_NOT}`,
         unknown:
@@ -170,12 +178,7 @@ export const loadMapLocation: Transform<LoadSite> = {
     }
     proof
       .require(
-        reloadsOptimizer(
-          call,
-          fate.loads.map(({ node }) => node),
-        )
-          ? 'unknown'
-          : 'yes',
+        isUsedAgain(module, call, fate.loads) ? 'unknown' : 'yes',
         ask(
           'loaded-once',
         )`Does an optimizer take the state of \`${checkpoint}\` only once (one on its GPU is trained on in place, one on the CPU stays as it was saved)?`,
@@ -266,7 +269,8 @@ function isUnderDevice(call: PyNode): boolean {
 
 /** Reads of any variable by its name; `eval("models." + name)` begins with the import that it reads. */
 function readsByName(module: PyModule): boolean {
-  if (module.mentions(/\b(?:locals|globals|vars)\(\s*\)|(?<![.\w])exec\(/)) return true;
+  if (module.mentions(/\b(?:locals|globals|vars)\(\s*\)|(?<![.\w])exec\(|\bf_(?:locals|globals)\b/))
+    return true;
   // A function of this name that the file has is another one.
   if (module.scope.has('eval')) return false;
   return [...module.code.matchAll(/(?<![.\w])eval\((?:\s*["'](\w+)\.)?/g)].some(([, root]) => {

@@ -1,5 +1,8 @@
+import { attributeValuesInProject } from '../../src/semantic/attributes.js';
+import { caughtHere } from '../../src/semantic/catching.js';
 import { ancestryOf } from '../../src/semantic/definitions.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { isAlwaysAfter, isAlwaysFollowed } from '../../src/semantic/paths.js';
 import { enclosingFunction, methodName, ownNodes } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { PLAIN_BASES, TORCH } from '../../src/torch/catalog.js';
@@ -22,9 +25,9 @@ const OF_MODULES: ReadonlySet<string> = new Set([
 ]);
 const OPTIMIZERS = `${TORCH}optim.`;
 
-/** By the method that loads. */
-export function keeperOf(alone: PyModule, method: PyNode): Keeper {
-  const classNode = method.closest('class_definition');
+/** By the method that loads, or by the class. */
+export function keeperOf(alone: PyModule, node: PyNode): Keeper {
+  const classNode = node.closest('class_definition');
   const name = classNode?.name?.text ?? '';
   if (classNode === undefined) return { name, knows: undefined };
   const { classes, imported, unknown } = ancestryOf(alone, classNode);
@@ -33,7 +36,9 @@ export function keeperOf(alone: PyModule, method: PyNode): Keeper {
   const has = (each: string) => classes.some((node) => alone.scopeOf(node).has(each));
   // What an instance gets otherwise are methods, and never what is called by itself.
   const isOpen =
-    has('__getattr__') || has('__getattribute__') || /\bsetattr\(|__dict__/.test(alone.codeOf(classNode));
+    has('__getattr__') ||
+    has('__getattribute__') ||
+    ['setattr', '__dict__', 'vars'].some((word) => alone.atWithin(word, classNode).length > 0);
   return { name, knows: [...OF_MODULES].filter((each) => has(each) || (isOpen && each !== '__call__')) };
 }
 
@@ -49,24 +54,33 @@ export function isNetwork(module: PyModule, value: PyNode): boolean {
   return isModel(module, value) === 'yes' || askedFor(module, value).length > 0;
 }
 
-/** What a function asks of a variable that only modules have, where it is given a value once. */
+/** What a function asks of a variable that only modules have, whenever it comes to this place, where it is given a value once. */
 function askedFor(module: PyModule, variable: PyNode): readonly string[] {
   if (!isSetOnce(module, variable)) return [];
   const around = enclosingFunction(variable) ?? module.root;
   return [...ownNodes(around)].flatMap((node) => {
-    const callee = node.type === 'call' ? node.function : undefined;
-    if (callee?.text === variable.text) return ['__call__'];
-    const method = callee?.object?.text === variable.text ? (methodName(node) ?? '') : '';
-    return OF_MODULES.has(method) ? [method] : [];
+    const asked = askedBy(node, variable);
+    return asked !== undefined && isSurelyBeside(module, node, variable) ? [asked] : [];
   });
 }
 
+function askedBy(node: PyNode, variable: PyNode): string | undefined {
+  const callee = node.type === 'call' ? node.function : undefined;
+  if (callee?.text === variable.text) return '__call__';
+  const method = callee?.object?.text === variable.text ? methodName(node) : undefined;
+  return method !== undefined && OF_MODULES.has(method) ? method : undefined;
+}
+
+/** Whether a function that evaluates a place also evaluates a node, before or after it, and no error of that is caught. */
+export function isSurelyBeside(module: PyModule, node: PyNode, place: PyNode): boolean {
+  if (caughtHere(node, /./) !== undefined) return false;
+  return (
+    isAlwaysAfter(module, place, [node], undefined) || isAlwaysFollowed(module, place, [node], undefined)
+  );
+}
+
 function isSetOnce(module: PyModule, variable: PyNode): boolean {
-  if (variable.type === 'identifier') {
-    const scope = module.resolve(variable);
-    return scope !== undefined && module.writes(scope, variable.text).length === 1;
-  }
-  if (variable.type !== 'attribute') return false;
-  const name = variable.attribute?.text ?? '';
-  return [...module.code.matchAll(new RegExp(`\\.${name}\\s*(?:=(?!=)|,[^=\\n()]*=(?!=))`, 'g'))].length <= 1;
+  if (variable.type === 'attribute') return attributeValuesInProject(module, variable)?.length === 1;
+  const scope = variable.type === 'identifier' ? module.resolve(variable) : undefined;
+  return scope !== undefined && module.writes(scope, variable.text).length === 1;
 }

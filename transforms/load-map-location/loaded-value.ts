@@ -1,17 +1,18 @@
 import { isExact, isOfModule } from '../../src/library/library.js';
+import { caughtHere } from '../../src/semantic/catching.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { isProgram } from '../../src/semantic/program.js';
 import { argumentsOf, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
+import { isKnownMapping } from './known-mapping.js';
 import {
   bare,
   DICT_METHODS,
   type Fate,
   type Holds,
   isDeviceMove,
-  isKnownMapping,
   isLook,
   isLookedFor,
   isNamed,
@@ -20,7 +21,6 @@ import {
   isReturned,
   looksOnly,
   MAKES_STATE,
-  NUMBER_ENTRY,
   PASSING_METHODS,
   REPACKS,
   readsOf,
@@ -34,6 +34,7 @@ import {
 } from './loaded-use.js';
 import { MovedFlow } from './moved-value.js';
 import { parameterGiven } from './parameter-given.js';
+import { isNumberEntry } from './saved-number.js';
 import { takesSize } from './size-taker.js';
 
 export function fateOf(module: PyModule, loaded: PyNode): Fate {
@@ -48,6 +49,10 @@ export function fateOfParameter(module: PyModule, parameter: PyNode): Fate {
 function flowOf({ module, node }: Elsewhere, hops: number): Flow {
   return new Flow(module, hops).through(readsOf(module, node));
 }
+
+/** Names under which a number is likely, and nothing else: then that is the question. */
+const COUNTS =
+  /^(?:(?:start|global|train|last|current|num|n|total|model|next)_)?(?:epochs?|steps?|iters?|iterations?|seed)$/;
 
 const IS_MODULE = 'is a whole module';
 
@@ -64,12 +69,16 @@ class Flow implements Fate {
   readonly #iterated: PyNode[] = [];
   readonly #written: PyNode[] = [];
   readonly #indexed: PyNode[] = [];
+  /** Entries with names that are used where a number may be, and a tensor may not. */
+  readonly #doubtful: (readonly [value: PyNode, name: string])[] = [];
 
   readonly #moved: MovedFlow;
 
   constructor(
     private readonly module: PyModule,
     private readonly hops = 0,
+    /** Entries that are looked at already. */
+    private readonly tried = new Set<PyNode>(),
   ) {
     this.#moved = new MovedFlow(
       module,
@@ -165,20 +174,25 @@ class Flow implements Fate {
 
   /** A mapping, as what is loaded whole is, gives names when it is iterated, and its entries can be replaced. */
   #settle(): void {
-    const own = this.loads.filter(({ module }) => module === this.module);
-    const whole = new Set(own.map(({ node }) => argumentsOf(node)[0]?.text));
-    for (const value of this.#iterated) if (!whole.has(bare(value).text)) this.#stray(value, 'is iterated');
-    for (const value of this.#written) {
-      if (!whole.has(value.text) && !isKnownMapping(this.module, value))
-        this.#stray(value, 'has its elements written');
+    // The project is not asked where nothing is loaded.
+    const isWorthIt = this.loads.length > 0 || this.hops > 0;
+    for (const [value, name] of this.#doubtful) {
+      const isNumber = isWorthIt && isNumberEntry(this.module, value, name);
+      if (!isNumber && COUNTS.test(name))
+        this.strays.push({ node: value, does: 'counts something', answer: 'unknown', matter: 'number' });
+      this.follow(value, isNumber || COUNTS.test(name) ? 'number' : 'mapping');
     }
-    for (const value of this.#indexed) {
-      if (!whole.has(value.text) && !isKnownMapping(this.module, value))
-        this.#stray(value, 'is indexed by what may be on the GPU');
-    }
+    const own = this.loads.flatMap(({ module, node }) => (module === this.module ? [node] : []));
+    const stray = (values: readonly PyNode[], does: string): void => {
+      for (const value of values)
+        if (!isKnownMapping(this.module, bare(value), own)) this.#stray(value, does);
+    };
+    stray(this.#iterated, 'is iterated');
+    stray(this.#written, 'has its elements written');
+    stray(this.#indexed, 'is indexed by what may be on the GPU');
   }
 
-  /** `epoch`, `step`: only what shows that it is a tensor after all counts. */
+  /** A number, or a tensor of one: only what shows more of it counts. */
   #number(value: PyNode, parent: PyNode): void {
     switch (parent.type) {
       case 'attribute':
@@ -265,7 +279,18 @@ class Flow implements Fate {
   #entry(value: PyNode, key: PyNode | undefined): void {
     const name = key?.type === 'string' ? key.text.replace(/^["']|["']$/g, '') : '';
     if (SETTINGS_ENTRY.test(name)) this.#stray(value, 'may hold tensors');
-    else this.follow(value, NUMBER_ENTRY.test(name) ? 'number' : 'mapping');
+    else if (name === '' || this.#isFine(value)) this.follow(value, 'mapping');
+    else this.#doubtful.push([value, name]);
+  }
+
+  /** Whether it may be a tensor, or anything else. */
+  #isFine(value: PyNode): boolean {
+    if (this.tried.has(value)) return true;
+    this.tried.add(value);
+    const trial = new Flow(this.module, this.hops, this.tried);
+    trial.follow(value, 'mapping');
+    trial.#settle();
+    return trial.strays.length === 0;
   }
 
   #attribute(attribute: PyNode, value: PyNode, holds: Holds): void {
@@ -276,7 +301,9 @@ class Flow implements Fate {
       else if (!isPlainHere(name)) this.#stray(value, `has its \`${name}\` read`);
       return;
     }
-    if (DICT_METHODS.test(name) || isPlainHere(name)) return;
+    if (isPlainHere(name)) return;
+    // On the GPU there is no `.numpy()`.
+    if (DICT_METHODS.test(name) && (name !== 'numpy' || caughtHere(call, /./) === undefined)) return;
     if (isDeviceMove(call)) this.#moved.follow(call);
     else if (name === 'items') this.follow(call, 'pairs');
     else if (name === 'values') this.follow(call, 'state');

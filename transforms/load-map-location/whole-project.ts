@@ -4,8 +4,10 @@ import { isProgram } from '../../src/semantic/program.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isInstallable, isMadeHere } from './installed.js';
 import { isOther, type Keeper, keeperOf } from './keeper.js';
+import { givesFunctionObject, keepingClasses } from './kept-settings.js';
 import { fateOfParameter } from './loaded-value.js';
-import { hasTensorSettings, loadsAsUsual, loadsPlainly } from './loading-class.js';
+import { loadsAsUsual, loadsPlainly } from './loading-class.js';
+import { loadingNames } from './loading-names.js';
 
 /**
  * Whether every object that this program can get hold of, and that has a `load_state_dict`, copies what it loads: no file of the
@@ -27,7 +29,7 @@ interface PlainLoading {
 function findPlainLoading(module: PyModule): PlainLoading | undefined {
   const own = lookAt(module.alone);
   if (own === OWN_WAY) return undefined;
-  const others = ['import', 'load_state_dict'].map((word) =>
+  const others = ['import', 'load_state_dict', 'class', 'setattr'].map((word) =>
     module.around.summaries({ word, beside: [] }, lookAt),
   );
   const files: Look[] = [own];
@@ -88,51 +90,39 @@ interface Look {
   readonly imports: readonly string[];
 }
 
-/** Parts that load in their own way; the class of diffusers keeps what it is given. */
-const OWN_METHODS =
-  /\bdef\s+(?:_load_from_state_dict|set_extra_state)\b|\bload_state_dict\s*=(?!=)|\bEMAModel\b/;
+/** The class of diffusers keeps what it is given. */
+const SHADOWS = /\bEMAModel\b/;
 /** Settings that are tensors, or may be: an optimizer leaves them where they are loaded. */
 const TENSOR_SETTINGS =
   /\bcapturable\b|\b(?:lr|betas?|momentum)\s*=\s*(?:\w+\.)*(?:as_)?tensor\(|\bgroup\w*\[[^\]\n]+\]\s*=[^\n]*\b(?:as_tensor|empty|full|ones|tensor|zeros)\(/i;
 /** Code that makes classes of a text, or gets them from packages that it names nowhere. What `import_module` gives is a file or a package. */
 const COMPUTED = /\b(?:__import__|hydra|runpy|locate)\b|entry_points?\b|(?<![.\w])exec\(/;
 const BY_PREFIX = /\bimport_module\(\s*f?["']([\w.]+)/g;
-const IMPORT =
-  /^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import\b|import[ \t]+([\w.]+(?:[ \t]+as[ \t]+\w+)?(?:[ \t]*,[ \t]*[\w.]+(?:[ \t]+as[ \t]+\w+)?)*))/gm;
+/** The dotted names of what a statement imports, or imports from. */
+function importedBy({ parent: statement }: PyNode): readonly string[] {
+  if (statement?.type === 'import_from_statement') return [statement.module_name?.text ?? ''];
+  if (statement?.type !== 'import_statement') return [];
+  return statement.named.map((each) => (each.name ?? each).text);
+}
 
 function lookAt(alone: PyModule): Look | typeof OWN_WAY {
   const { path, text } = alone;
-  if (
-    !loadsPlainly(alone.code) ||
-    [OWN_METHODS, TENSOR_SETTINGS, COMPUTED].some((way) => alone.mentions(way))
-  )
+  if (!loadsPlainly(alone.code) || [SHADOWS, TENSOR_SETTINGS, COMPUTED].some((way) => alone.mentions(way)))
     return OWN_WAY;
-  if (hasOddOptimizer(alone)) return OWN_WAY;
-  const loaders = loadersOf(alone);
+  const { methods, areGiven } = loadingNames(alone);
+  if (areGiven || givesFunctionObject(alone)) return OWN_WAY;
+  const keeping = keepingClasses(alone);
   const place = `.${path.replace(/\.\w+$/, '').replaceAll('/', '.')}`;
-  const imports = [...text.matchAll(IMPORT)].flatMap(([, from, several]) =>
-    from === undefined
-      ? (several ?? '').split(',').map((each) => each.trim().split(/\s/, 1)[0] ?? '')
-      : [from],
-  );
+  const imports = alone.words('import').flatMap(importedBy);
   for (const [, prefix = ''] of text.matchAll(BY_PREFIX)) imports.push(prefix.replace(/\.$/, ''));
   return {
     place: place.replace(/\.__init__$/, ''),
     isProgram: isProgram(alone),
-    loaders: loaders.map((method) => keeperOf(alone, method)),
-    areCopying: loaders.every((method) => copiesGiven(alone, method)),
+    loaders: [...methods, ...keeping].map((node) => keeperOf(alone, node)),
+    areCopying: keeping.length === 0 && methods.every((method) => copiesGiven(alone, method)),
     givesMethods: alone.mentions(GIVES_METHODS),
     imports: [...new Set(imports.map((dotted) => spelledOut(place, dotted)))],
   };
-}
-
-/** The methods of its classes by which they load. */
-function loadersOf(module: PyModule): readonly PyNode[] {
-  return module.at('load_state_dict').flatMap(({ parent }) => {
-    const isMethod =
-      parent?.type === 'function_definition' && parent.parent?.parent?.type === 'class_definition';
-    return isMethod && parent.name?.text === 'load_state_dict' ? [parent] : [];
-  });
 }
 
 /** Whether a loader of its own copies what it is given, or has others do so: nothing of that stays where it was loaded. */
@@ -142,17 +132,6 @@ function copiesGiven(module: PyModule, method: PyNode): boolean {
   if (name?.type !== 'identifier' || /\bassign\b|\*\*/.test(module.codeOf(method))) return false;
   const { loads, strays } = fateOfParameter(module, name);
   return strays.length === 0 && (loads.length > 0 || /\.copy_\(/.test(module.codeOf(method)));
-}
-
-function hasOddOptimizer(module: PyModule): boolean {
-  return module.at('class').some(({ parent: node }) => {
-    const bases = node?.type === 'class_definition' ? node.superclasses?.text : undefined;
-    return (
-      node !== undefined &&
-      /Optimizer|\boptim\.(?!lr_scheduler)/.test(bases ?? '') &&
-      hasTensorSettings({ module, node })
-    );
-  });
 }
 
 /** A relative import from the top of the project; of another the first two names. */
