@@ -25,6 +25,7 @@ import {
   keywordArgument,
   keywordValue,
   LOAD,
+  methodName,
   ownsItsLines,
   Proof,
   type PyModule,
@@ -45,6 +46,7 @@ import { isUsedAgain } from './load-map-location/loaded-again.js';
 import type { Fate } from './load-map-location/loaded-use.js';
 import { fateOf } from './load-map-location/loaded-value.js';
 import { loadsPlainly } from './load-map-location/loading-class.js';
+import { loadingNames } from './load-map-location/loading-names.js';
 import { copiesState } from './load-map-location/state-receiver.js';
 
 interface LoadSite extends Site {
@@ -200,7 +202,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         ask('any-default')`May \`${checkpoint}\` be loaded to the CPU whatever the default device is?`,
       )
       .require(
-        module.memo(readsByName, module) ? 'unknown' : 'yes',
+        isUnnamed(call) || !module.memo(readsByName, module) ? 'yes' : 'unknown',
         ask(
           'unreached-name',
         )`Is the result of \`${checkpoint}\` out of reach of the \`locals()\`, \`globals()\` or \`eval()\` of this file?`,
@@ -267,6 +269,14 @@ function isUnderDevice(call: PyNode): boolean {
     .some(({ text }) => /device|fake|meta|init_on/i.test(text));
 }
 
+/** What is loaded on the spot has no name. */
+function isUnnamed(call: PyNode): boolean {
+  let value = call;
+  while (value.parent?.type === 'subscript' && value.parent.value === value) value = value.parent;
+  const taker = value.parent?.type === 'argument_list' ? value.parent.parent : undefined;
+  return taker !== undefined && methodName(taker) === 'load_state_dict';
+}
+
 /** Reads of any variable by its name; `eval("models." + name)` begins with the import that it reads. */
 function readsByName(module: PyModule): boolean {
   if (module.mentions(/\b(?:locals|globals|vars)\(\s*\)|(?<![.\w])exec\(|\bf_(?:locals|globals)\b/))
@@ -280,6 +290,6 @@ function readsByName(module: PyModule): boolean {
 }
 
 /** Of the whole file, once for all its loads. */
-function isLoadingPlain({ code }: PyModule): boolean {
-  return loadsPlainly(code);
+function isLoadingPlain({ alone }: PyModule): boolean {
+  return loadsPlainly(alone.code) && !loadingNames(alone).areGiven;
 }

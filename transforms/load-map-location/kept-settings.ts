@@ -46,9 +46,12 @@ function keepsMore(alone: PyModule, classNode: PyNode): boolean {
       return init?.contains(node) === true && isEntry(node) && !isSetting(alone, node.value);
     if (node.type !== 'call' || !/^(?:setdefault|update)$/.test(methodName(node) ?? '')) return false;
     const holder = receiverOf(node);
-    const key = methodName(node) === 'setdefault' ? argumentsOf(node)[0] : undefined;
-    if (holder !== undefined && isOfParameter(alone, holder)) return key !== undefined && mayBeStep(key);
-    return holder?.text !== 'defaults' || !argumentsOf(node).every((each) => isSetting(alone, each.value));
+    const [key, value] = argumentsOf(node);
+    if (methodName(node) === 'update')
+      return !argumentsOf(node).every((each) => each.name !== undefined && isSetting(alone, each.value));
+    const isOwn =
+      holder !== undefined && isOfParameter(alone, holder) && key !== undefined && !mayBeStep(key);
+    return !isOwn && !isSetting(alone, value);
   });
 }
 
@@ -62,7 +65,12 @@ function isKept(alone: PyModule, target: PyNode, value: PyNode | undefined): boo
   const holder = target.value;
   if (holder === undefined || value === undefined) return true;
   if (holder.text === 'self.state') return value.type !== 'dictionary' || value.named.length > 0;
-  if (isOfParameter(alone, holder) && !(target.subscript && mayBeStep(target.subscript))) return false;
+  const key = target.subscript;
+  if (isOfParameter(alone, holder) && key !== undefined) {
+    if (!mayBeStep(key)) return false;
+    // It is put where it belongs, by its name or all alike.
+    if (value.type === 'call' && methodName(value) === 'to' && plainString(key) === undefined) return false;
+  }
   return !isSetting(alone, value);
 }
 

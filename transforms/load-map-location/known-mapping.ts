@@ -1,31 +1,34 @@
-import { reachingDefinitions } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, enclosingFunction, methodName, ownNodes } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isSurelyBeside } from './keeper.js';
+import { areSame, isSurelyBeside, valuesAt } from './keeper.js';
+import { bare } from './loaded-use.js';
 
 const MAKES_MAPPING = /(?:^|\.)(?:dict|OrderedDict|defaultdict|state_dict)$/;
 const OF_MAPPINGS = /^(?:get|items|keys|pop|setdefault|update)$/;
 
+/** The same as below; and what is loaded as a part of it is none of a tensor. */
+export function isMappingThere(
+  module: PyModule,
+  value: PyNode,
+  part: PyNode | undefined,
+  loads: readonly PyNode[],
+): boolean {
+  if (part !== undefined && loads.some((load) => argumentsOf(load)[0] === part)) return true;
+  return isKnownMapping(module, bare(value), loads);
+}
+
 /** Whether a container is a mapping: by what made it, or because its function, in any case, loads it whole or asks it for what only mappings have. */
-export function isKnownMapping(module: PyModule, container: PyNode, loads: readonly PyNode[]): boolean {
-  const values = valuesOf(module, container);
+function isKnownMapping(module: PyModule, container: PyNode, loads: readonly PyNode[]): boolean {
+  const isVariable = container.type === 'identifier';
+  const values = isVariable ? valuesAt(module, container) : undefined;
   if (values !== undefined && values.length > 0 && values.every(isMapping)) return true;
   const around = enclosingFunction(container) ?? module.root;
   return [...ownNodes(around)].some((node) => {
     const asked = node.type === 'call' ? mappingIn(node, loads) : undefined;
     if (asked?.text !== container.text || !isSurelyBeside(module, node, container)) return false;
-    const others = valuesOf(module, asked);
-    return values?.length === others?.length && values?.every((each) => others?.includes(each)) !== false;
+    return !isVariable || areSame(values, valuesAt(module, asked));
   });
-}
-
-/** What a variable may hold at a place; undefined for anything else. */
-function valuesOf(module: PyModule, node: PyNode): readonly PyNode[] | undefined {
-  if (node.type !== 'identifier') return undefined;
-  return reachingDefinitions(module, node)?.map((found) =>
-    found.kind === 'value' ? found.value : found.node,
-  );
 }
 
 function isMapping(made: PyNode): boolean {

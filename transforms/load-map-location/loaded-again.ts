@@ -35,7 +35,11 @@ export function isUsedAgain(module: PyModule, loaded: PyNode, loads: readonly El
     if (enclosingLoops(load).some((loop) => !loop.contains(loaded) && !isOfRound(loop, state))) return true;
     const around = enclosingFunction(load) ?? module.root;
     return [...ownNodes(around)].some(
-      (node) => node !== state && node.text === state.text && mayLead(module, load, node, [loaded]),
+      (node) =>
+        node !== state &&
+        node.text === state.text &&
+        !isRetry(load, node) &&
+        mayLead(module, load, node, [loaded]),
     );
   });
 }
@@ -44,4 +48,10 @@ export function isUsedAgain(module: PyModule, loaded: PyNode, loads: readonly El
 function isOfRound(loop: PyNode, state: PyNode): boolean {
   const index = state.type === 'subscript' ? state.subscript : undefined;
   return loop.type === 'for_statement' && namesIn(loop.left).some(({ text }) => text === index?.text);
+}
+
+/** In the handler of an error of the load: that took nothing over. */
+function isRetry(load: PyNode, node: PyNode): boolean {
+  const handler = node.closest('except_clause');
+  return handler?.parent?.body?.contains(load) === true;
 }

@@ -134,8 +134,17 @@ export function readsOf(module: PyModule, name: PyNode): readonly PyNode[] {
   return reads.filter((read) => roleOf(read) !== 'delete' && read !== name);
 }
 
+/** Whether what stands around a value takes it for a tensor, or may. */
+export function showsTensor(module: PyModule, parent: PyNode): boolean {
+  if (parent.type === 'attribute') return true;
+  if (parent.type === 'augmented_assignment' || parent.type === 'binary_operator')
+    return parent.named.some((side) => side.type === 'call' && !isLook(side));
+  const callee = parent.type === 'argument_list' ? parent.parent?.function : undefined;
+  return callee !== undefined && takesTensors(module, callee);
+}
+
 /** A function that says that its argument is a tensor; those that make one also take numbers. */
-export function takesTensors(module: PyModule, callee: PyNode): boolean {
+function takesTensors(module: PyModule, callee: PyNode): boolean {
   const path = qualifiedName(module, callee) ?? '';
   return (
     MAKES_STATE.test(callee.text) ||
@@ -154,6 +163,11 @@ export const SETTINGS_ENTRY = /^(?:\w+_)?(?:args|arch|config|cfg|hparams|hyper_?
 
 /** Of a dict, and of a tensor on the CPU. */
 export const DICT_METHODS = /^(?:clear|keys|numpy|update)$/;
+
+/** Of a text, and of no tensor. */
+export const OF_TEXT: ReadonlySet<string> = new Set(
+  'encode endswith lower lstrip partition replace rpartition rsplit rstrip startswith strip upper'.split(' '),
+);
 
 /** What a tensor says about itself, wherever it is. */
 export function isPlainHere(name: string): boolean {

@@ -6,14 +6,13 @@ import { roleOf } from '../../src/semantic/names.js';
 import { isProgram } from '../../src/semantic/program.js';
 import { argumentsOf, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isKnownMapping } from './known-mapping.js';
+import { valueOf } from '../../src/values/index.js';
+import { isMappingThere } from './known-mapping.js';
 import {
-  bare,
   DICT_METHODS,
   type Fate,
   type Holds,
   isDeviceMove,
-  isLook,
   isLookedFor,
   isNamed,
   isPlainHere,
@@ -21,20 +20,21 @@ import {
   isReturned,
   looksOnly,
   MAKES_STATE,
+  OF_TEXT,
   PASSING_METHODS,
   REPACKS,
   readsOf,
   registersBuffer,
   SETTINGS_ENTRY,
   type Stray,
+  showsTensor,
   TESTED,
   takesOnly,
-  takesTensors,
   unpackedTo,
 } from './loaded-use.js';
 import { MovedFlow } from './moved-value.js';
 import { parameterGiven } from './parameter-given.js';
-import { isNumberEntry } from './saved-number.js';
+import { isNumberEntry, numberByName } from './saved-number.js';
 import { takesSize } from './size-taker.js';
 
 export function fateOf(module: PyModule, loaded: PyNode): Fate {
@@ -50,10 +50,6 @@ function flowOf({ module, node }: Elsewhere, hops: number): Flow {
   return new Flow(module, hops).through(readsOf(module, node));
 }
 
-/** Names under which a number is likely, and nothing else: then that is the question. */
-const COUNTS =
-  /^(?:(?:start|global|train|last|current|num|n|total|model|next)_)?(?:epochs?|steps?|iters?|iterations?|seed)$/;
-
 const IS_MODULE = 'is a whole module';
 
 /** Functions that hand it on are followed this far. */
@@ -66,9 +62,8 @@ class Flow implements Fate {
   readonly strays: Stray[] = [];
   readonly #seen = new Set<PyNode>();
   readonly #numbers = new Set<PyNode>();
-  readonly #iterated: PyNode[] = [];
-  readonly #written: PyNode[] = [];
-  readonly #indexed: PyNode[] = [];
+  /** What is done that fits a mapping, and not each tensor. */
+  readonly #asked: { readonly value: PyNode; readonly does: string; readonly part?: PyNode }[] = [];
   /** Entries with names that are used where a number may be, and a tensor may not. */
   readonly #doubtful: (readonly [value: PyNode, name: string])[] = [];
 
@@ -177,45 +172,23 @@ class Flow implements Fate {
     // The project is not asked where nothing is loaded.
     const isWorthIt = this.loads.length > 0 || this.hops > 0;
     for (const [value, name] of this.#doubtful) {
-      const isNumber = isWorthIt && isNumberEntry(this.module, value, name);
-      if (!isNumber && COUNTS.test(name))
+      const is = isWorthIt && isNumberEntry(this.module, value, name) ? 'number' : numberByName(name);
+      if (is === 'likely')
         this.strays.push({ node: value, does: 'counts something', answer: 'unknown', matter: 'number' });
-      this.follow(value, isNumber || COUNTS.test(name) ? 'number' : 'mapping');
+      this.follow(value, is === undefined ? 'mapping' : 'number');
     }
     const own = this.loads.flatMap(({ module, node }) => (module === this.module ? [node] : []));
-    const stray = (values: readonly PyNode[], does: string): void => {
-      for (const value of values)
-        if (!isKnownMapping(this.module, bare(value), own)) this.#stray(value, does);
-    };
-    stray(this.#iterated, 'is iterated');
-    stray(this.#written, 'has its elements written');
-    stray(this.#indexed, 'is indexed by what may be on the GPU');
+    for (const { value, does, part } of this.#asked)
+      if (!isMappingThere(this.module, value, part, own)) this.#stray(value, does);
   }
 
   /** A number, or a tensor of one: only what shows more of it counts. */
   #number(value: PyNode, parent: PyNode): void {
-    switch (parent.type) {
-      case 'attribute':
-        this.#follow(value, parent, 'state');
-        return;
-      case 'augmented_assignment':
-      case 'binary_operator':
-        if (parent.named.some((side) => side.type === 'call' && !isLook(side)))
-          this.#follow(value, parent, 'state');
-        return;
-      case 'assignment': {
-        const target = parent.left;
-        if (target?.type === 'identifier') this.#bind(target, 'number');
-        else if (target?.type === 'attribute' && registersBuffer(this.module, target))
-          this.#stray(target, 'is a buffer', 'no');
-        return;
-      }
-      case 'argument_list': {
-        const callee = parent.parent?.function;
-        if (callee !== undefined && takesTensors(this.module, callee))
-          this.#argument(parent.parent, value, 'state');
-      }
-    }
+    const target = parent.type === 'assignment' ? parent.left : undefined;
+    if (target?.type === 'identifier') this.#bind(target, 'number');
+    else if (target?.type === 'attribute' && registersBuffer(this.module, target))
+      this.#stray(target, 'is a buffer', 'no');
+    else if (showsTensor(this.module, parent)) this.#follow(value, parent, 'state');
   }
 
   #stray(node: PyNode, does: string, answer: 'no' | 'unknown' = 'unknown'): void {
@@ -234,6 +207,8 @@ class Flow implements Fate {
   /** `new[name] = tensor`: from here on the container holds it. */
   #store(target: PyNode): void {
     const container = target.value;
+    // The numbers go into a tensor that is there, wherever that is.
+    if (container !== undefined && valueOf(this.module, container).isTensor) return;
     if (container?.type !== 'identifier') this.#stray(target, 'is kept');
     else {
       this.#write(target);
@@ -244,7 +219,8 @@ class Flow implements Fate {
   /** `value[key] = …` replaces an entry of a mapping; that of a tensor it changes in place, on its device. */
   #write(subscript: PyNode): void {
     const container = subscript.value;
-    if (container !== undefined && !isNamed(subscript.subscript)) this.#written.push(container);
+    if (container !== undefined && !isNamed(subscript.subscript))
+      this.#asked.push({ value: container, does: 'has its elements written' });
   }
 
   /** Follows the reads of a variable that holds it: those that this very binding reaches, where the flow shows it. */
@@ -271,7 +247,8 @@ class Flow implements Fate {
     const isWritten = parent?.type === 'assignment' && parent.left === subscript;
     if (isWritten) this.#write(subscript);
     else if (parent?.type !== 'delete_statement') {
-      if (!subscript.named.slice(1).every(isPlainIndex)) this.#indexed.push(value);
+      if (!subscript.named.slice(1).every(isPlainIndex))
+        this.#asked.push({ value, does: 'is indexed by what may be on the GPU', part: subscript });
       this.#entry(subscript, subscript.subscript);
     }
   }
@@ -304,6 +281,7 @@ class Flow implements Fate {
     if (isPlainHere(name)) return;
     // On the GPU there is no `.numpy()`.
     if (DICT_METHODS.test(name) && (name !== 'numpy' || caughtHere(call, /./) === undefined)) return;
+    if (OF_TEXT.has(name)) return;
     if (isDeviceMove(call)) this.#moved.follow(call);
     else if (name === 'items') this.follow(call, 'pairs');
     else if (name === 'values') this.follow(call, 'state');
@@ -371,6 +349,6 @@ class Flow implements Fate {
     } else if (holds === 'state') {
       if (target.type === 'identifier') this.#bind(target, 'state');
       else this.#stray(target, 'is used here too');
-    } else this.#iterated.push(value);
+    } else this.#asked.push({ value, does: 'is iterated' });
   }
 }

@@ -109,7 +109,8 @@ function answerers(alone: PyModule): readonly PyNode[] {
 
 /** `return getattr(self.module, name)`, `return self[name]`. */
 function looksUp(alone: PyModule, method: PyNode): boolean {
-  const name = method.parameters?.named[1];
+  const given = method.parameters?.named[1];
+  const name = given?.type === 'typed_parameter' ? given.named[0] : given;
   if (name?.type !== 'identifier' || alone.writes(alone.scopeOf(method), name.text).length > 1) return false;
   return returnedBy(method).every((value) => {
     if (value.type === 'subscript') return value.subscript?.text === name.text;

@@ -12,6 +12,14 @@ export function isNumberEntry(module: PyModule, value: PyNode, name: string): bo
   return isCounted(module, value, new Set()) || module.memo(isSavedAsNumber, name);
 }
 
+/** A name under which a number is likely: then that is the question, and proves nothing. */
+export function numberByName(name: string): 'likely' | undefined {
+  return COUNTS.test(name) ? 'likely' : undefined;
+}
+
+const COUNTS =
+  /^(?:(?:start|global|train|last|current|num|n|total|model|next)_)?(?:epochs?|steps?|iters?|iterations?|seed)$/;
+
 /** `range(start, end)` takes no tensor with more than one number. */
 function isCounted(module: PyModule, value: PyNode, seen: Set<PyNode>): boolean {
   if (seen.has(value)) return false;
