@@ -89,7 +89,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
         'unsafe where the code around catches the error that a checkpoint gives on a machine without its GPU',
         'unsafe where the result also is returned, kept, or handed to other code, where the receiver is not proven to be a torch module or optimizer: neither by the class that makes it, nor because every `load_state_dict` in the program copies what it is given and it imports no package that is known to load in its own way (what can be installed may be handed anything), where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',
-        'unsafe where an optimizer may take the same state twice, or a tensor is indexed by what may be on the GPU',
+        'unsafe where state that an optimizer takes is used again, where an optimizer or a schedule of the project may hold tensors beside the state of its parameters, where a count that is saved beside it is not shown to be a number, or a tensor is indexed by what may be on the GPU',
       ],
       limits: [
         'Host memory holds the whole checkpoint instead, once per process.',

@@ -1,7 +1,7 @@
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { namesIn } from '../../src/semantic/names.js';
-import { mayLead } from '../../src/semantic/paths.js';
+import { namesIn, roleOf } from '../../src/semantic/names.js';
+import { excludeOneAnother, mayLead } from '../../src/semantic/paths.js';
 import {
   argumentsOf,
   enclosingFunction,
@@ -12,7 +12,7 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { LR_SCHEDULERS } from '../../src/torch/catalog-modules.js';
 import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
-import { isNetwork } from './keeper.js';
+import { isNetwork, valuesAt } from './keeper.js';
 
 /** What takes over numbers only. */
 const NUMBERS_ONLY: Maker = {
@@ -32,16 +32,27 @@ export function isUsedAgain(module: PyModule, loaded: PyNode, loads: readonly El
     if (receiver === undefined || state === undefined || state === loaded) return false;
     if (isNetwork(home, receiver) || madeBy(home, receiver, NUMBERS_ONLY) === 'yes') return false;
     if (home !== module || enclosingFunction(load) !== enclosingFunction(loaded)) return true;
-    if (enclosingLoops(load).some((loop) => !loop.contains(loaded) && !isOfRound(loop, state))) return true;
+    const loops = enclosingLoops(load).filter((loop) => !loop.contains(loaded));
+    if (loops.some((loop) => !isOfRound(loop, state))) return true;
     const around = enclosingFunction(load) ?? module.root;
-    return [...ownNodes(around)].some(
-      (node) =>
-        node !== state &&
-        node.text === state.text &&
-        !isRetry(load, node) &&
-        mayLead(module, load, node, [loaded]),
-    );
+    return [...ownNodes(around)].some((node) => {
+      if (node === state || node.text !== state.text || node.type !== state.type) return false;
+      if (isRetry(load, node) || isOtherValue(module, state, node)) return false;
+      const round = loops.find((loop) => loop.contains(node));
+      if (round !== undefined) return !excludeOneAnother(module, load, node, round);
+      return mayLead(module, load, node, [loaded]);
+    });
   });
+}
+
+/** A name that is no variable here, or holds something else. */
+function isOtherValue(module: PyModule, state: PyNode, node: PyNode): boolean {
+  if (node.type !== 'identifier') return false;
+  return roleOf(node) !== 'read' || !mayBeSame(valuesAt(module, state), valuesAt(module, node));
+}
+
+function mayBeSame(values: readonly PyNode[] | undefined, others: readonly PyNode[] | undefined): boolean {
+  return values === undefined || others === undefined || values.some((each) => others.includes(each));
 }
 
 /** `saved[name]` in `for name, part in parts`: another one in each round. */

@@ -161,7 +161,7 @@ export function isReturned(node: PyNode): boolean {
 /** Settings, which may hold anything. */
 export const SETTINGS_ENTRY = /^(?:\w+_)?(?:args|arch|config|cfg|hparams|hyper_?parameters|version)$/;
 
-/** Of a dict, and of a tensor on the CPU. */
+/** Of a dict, and of a tensor on the CPU: on the GPU there is no `.numpy()`. */
 export const DICT_METHODS = /^(?:clear|keys|numpy|update)$/;
 
 /** Of a text, and of no tensor. */

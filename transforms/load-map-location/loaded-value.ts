@@ -4,7 +4,7 @@ import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { isProgram } from '../../src/semantic/program.js';
-import { argumentsOf, methodName, receiverOf } from '../../src/semantic/statements.js';
+import { argumentsOf, isTarget, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { valueOf } from '../../src/values/index.js';
 import { isMappingThere } from './known-mapping.js';
@@ -34,7 +34,7 @@ import {
 } from './loaded-use.js';
 import { MovedFlow } from './moved-value.js';
 import { parameterGiven } from './parameter-given.js';
-import { isNumberEntry, numberByName } from './saved-number.js';
+import { isNumberEntry, isWithNumber, numberByName, unprovenNumber } from './saved-number.js';
 import { takesSize } from './size-taker.js';
 
 export function fateOf(module: PyModule, loaded: PyNode): Fate {
@@ -145,8 +145,9 @@ class Flow implements Fate {
         return;
       case 'binary_operator':
       case 'unary_operator':
-        if (parent.named[0]?.type !== 'string' && parent.named[0]?.type !== 'concatenated_string')
-          this.#stray(value, 'is used in a computation', 'no');
+        if (/string$/.test(parent.named[0]?.type ?? '')) return;
+        if (isWithNumber(this.module, parent, value)) this.follow(parent, holds);
+        else this.#stray(value, 'is used in a computation', 'no');
         return;
       case 'call':
         this.#stray(value, IS_MODULE, 'no');
@@ -158,8 +159,8 @@ class Flow implements Fate {
       case 'expression_list':
       case 'tuple': {
         const target = unpackedTo(parent, value);
-        if (target === undefined) this.#stray(value, isReturned(parent) ? 'is returned' : 'is used here too');
-        else this.#bind(target, holds);
+        if (target !== undefined) this.#bind(target, holds);
+        else this.#stray(value, isReturned(parent) ? 'is returned' : 'is used here too');
         return;
       }
       default:
@@ -173,8 +174,7 @@ class Flow implements Fate {
     const isWorthIt = this.loads.length > 0 || this.hops > 0;
     for (const [value, name] of this.#doubtful) {
       const is = isWorthIt && isNumberEntry(this.module, value, name) ? 'number' : numberByName(name);
-      if (is === 'likely')
-        this.strays.push({ node: value, does: 'counts something', answer: 'unknown', matter: 'number' });
+      if (is === 'likely') this.strays.push(unprovenNumber(value));
       this.follow(value, is === undefined ? 'mapping' : 'number');
     }
     const own = this.loads.flatMap(({ module, node }) => (module === this.module ? [node] : []));
@@ -243,10 +243,8 @@ class Flow implements Fate {
       this.#stray(value, 'is used as an index');
       return;
     }
-    const { parent } = subscript;
-    const isWritten = parent?.type === 'assignment' && parent.left === subscript;
-    if (isWritten) this.#write(subscript);
-    else if (parent?.type !== 'delete_statement') {
+    if (isTarget(subscript)) this.#write(subscript);
+    else if (subscript.parent?.type !== 'delete_statement') {
       if (!subscript.named.slice(1).every(isPlainIndex))
         this.#asked.push({ value, does: 'is indexed by what may be on the GPU', part: subscript });
       this.#entry(subscript, subscript.subscript);
@@ -279,7 +277,6 @@ class Flow implements Fate {
       return;
     }
     if (isPlainHere(name)) return;
-    // On the GPU there is no `.numpy()`.
     if (DICT_METHODS.test(name) && (name !== 'numpy' || caughtHere(call, /./) === undefined)) return;
     if (OF_TEXT.has(name)) return;
     if (isDeviceMove(call)) this.#moved.follow(call);
@@ -315,8 +312,7 @@ class Flow implements Fate {
     const method = methodName(call);
     const name = method ?? call.function?.text ?? '';
     if (method === 'load_state_dict') {
-      const first = argumentsOf(call)[0] === argument || argument.name?.text === 'state_dict';
-      if (first) this.#load(call);
+      if (argumentsOf(call)[0] === argument || argument.name?.text === 'state_dict') this.#load(call);
       else this.#stray(argument, 'is used here too');
       return;
     }

@@ -1,3 +1,5 @@
+import { valuesWritten } from '../../src/semantic/attribute-uses.js';
+import { classAround } from '../../src/semantic/definitions.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -5,7 +7,7 @@ import { argumentsOf } from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isPythonNumber } from '../../src/values/value/python-number.js';
-import { readsOf } from './loaded-use.js';
+import { readsOf, type Stray } from './loaded-use.js';
 
 /** Whether an entry of a checkpoint is a number: because of what is done with it, or because all that the project saves by its name is. */
 export function isNumberEntry(module: PyModule, value: PyNode, name: string): boolean {
@@ -15,6 +17,10 @@ export function isNumberEntry(module: PyModule, value: PyNode, name: string): bo
 /** A name under which a number is likely: then that is the question, and proves nothing. */
 export function numberByName(name: string): 'likely' | undefined {
   return COUNTS.test(name) ? 'likely' : undefined;
+}
+
+export function unprovenNumber(node: PyNode): Stray {
+  return { node, does: 'counts something', answer: 'unknown', matter: 'number' };
 }
 
 const COUNTS =
@@ -63,7 +69,7 @@ function findPuts(alone: PyModule): readonly Put[] {
     const [key, value] = entryOf(node);
     const name = key && (key.type === 'identifier' ? key.text : plainString(key));
     if (name === undefined || value === undefined) return [];
-    return [{ name, isNumber: isNumber(alone, value) }];
+    return [{ name, isNumber: isNumber(alone, value, name) }];
   });
 }
 
@@ -76,19 +82,31 @@ function entryOf(node: PyNode): readonly (PyNode | undefined)[] {
     : [];
 }
 
-/** Also what `range` and `enumerate` count, and a sum with one. */
-function isNumber(alone: PyModule, value: PyNode): boolean {
+/** Also what `range` and `enumerate` count, a sum with one, and what is read back by the name that it is saved by. */
+function isNumber(alone: PyModule, value: PyNode, name: string): boolean {
   if (isPythonNumber(alone, value) === 'yes') return true;
   if (value.type === 'binary_operator' || value.type === 'parenthesized_expression')
-    return value.named.every((side) => isNumber(alone, side));
+    return value.named.every((side) => isNumber(alone, side, name));
+  if (value.type === 'subscript')
+    return value.subscript !== undefined && plainString(value.subscript) === name;
+  const attribute = value.type === 'attribute' ? value.attribute?.text : undefined;
+  const around = attribute === undefined ? undefined : classAround(value);
+  if (attribute !== undefined && value.object?.text === around?.self && around !== undefined) {
+    const given = valuesWritten(alone, around.classNode, attribute);
+    return (
+      given.length > 0 &&
+      given.every((each) => each !== undefined && each.type !== 'attribute' && isNumber(alone, each, name))
+    );
+  }
   const scope = value.type === 'identifier' ? alone.resolve(value) : undefined;
   const writes = scope === undefined ? [] : alone.writes(scope, value.text);
-  return writes.length > 0 && writes.every((write) => isCounter(alone, write));
+  return writes.length > 0 && writes.every((write) => isCounter(alone, write, name));
 }
 
-function isCounter(alone: PyModule, write: PyNode): boolean {
+function isCounter(alone: PyModule, write: PyNode, name: string): boolean {
   const found = definitionOf(write);
-  if (found.kind === 'value' || found.kind === 'update') return isPythonNumber(alone, found.value) === 'yes';
+  if (found.kind === 'value' || found.kind === 'update')
+    return found.value.type !== 'identifier' && isNumber(alone, found.value, name);
   if (found.kind !== 'loop') return false;
   const [first] = argumentsOf(found.iterable);
   if (isBuiltin(alone, found.iterable, 'range')) return write.parent?.left === write;
@@ -98,4 +116,9 @@ function isCounter(alone: PyModule, write: PyNode): boolean {
   const callee = found.iterable.function;
   const isShown = callee !== undefined && /^tqdm\./.test(qualifiedName(alone, callee) ?? '');
   return isShown && isBuiltin(alone, first, 'range');
+}
+
+/** Whether an operation has only numbers beside a value: then the result is where the value is. */
+export function isWithNumber(module: PyModule, operation: PyNode, value: PyNode): boolean {
+  return operation.named.every((side) => side === value || isPythonNumber(module, side) === 'yes');
 }
