@@ -26,6 +26,8 @@ export interface Look {
 export interface Card {
   readonly position: number;
   readonly total: number;
+  /** How many have an answer. */
+  readonly answered: number;
   /** Open findings of its transform, and those in a row that are like it; itself included. */
   readonly kin: number;
   readonly row: number;
@@ -136,12 +138,12 @@ export function detailText({ finding, meta, alternatives, standing }: Card, { pa
 }
 
 function headLines(
-  { position, total, kin, path, finding, standing, answer, isEdited }: Card,
+  { position, total, answered, kin, path, finding, standing, answer, isEdited }: Card,
   look: Look,
 ): string[] {
   const { paint, width } = look;
   const place = printable(path) + placeMark(finding.at);
-  const share = total < 10 ? '' : ` · ${Math.floor((100 * (position - 1)) / total)} %`;
+  const share = total < 10 ? '' : ` · ${Math.floor((100 * answered) / total)} %`;
   const title = clip(`── ${position}/${total}${share} ── ${place} `, width);
   const tags = [
     paint.bold(finding.transform),

@@ -2,7 +2,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Decision, Outcome, Preview, Scan, SourceFile } from '../engine/outcome.js';
 import { command, plural } from '../report/prose.js';
 import type { Proven } from '../report/prove/proven.js';
-import { forTerminal } from '../report/terminal.js';
+import { ERASE_LINE, forTerminal } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { State } from '../workspace/state.js';
 import type { Written } from '../workspace/write.js';
@@ -118,8 +118,10 @@ class Session {
       if (this.#ask.isInterrupted && !wasInterrupted) break;
       this.#refresh(path);
       if (!pathsToWrite(this.#review).includes(path)) continue;
+      this.#print(`${ERASE_LINE}writing file ${landed.length + 1} …`);
       landed.push(await land(path, this.#review, this.#files, this.input.engine, this.input.write));
     }
+    this.#print(ERASE_LINE);
     return this.#conclude(landed, this.#ask.isInterrupted || wasInterrupted);
   }
 
@@ -248,6 +250,7 @@ class Session {
     const text = this.#review.edits.get(item.ref);
     return {
       ...{ position: this.#review.cursor + 1, total: this.#review.items.length },
+      answered: this.#review.answers.size,
       ...{ kin: openOfTransform(this.#review), row: likeInARow(this.#review).length },
       alternatives: alternativesOf(this.#review).map((each) => ({
         title: `${each.transform} (${each.safety}): ${this.#files.finding(each).fix?.title}`,
@@ -336,7 +339,8 @@ class Session {
 
   async #show(text: string): Promise<void> {
     const isShown = await this.#ask.lend(async () => (await this.input.page?.(text)) === true);
-    if (!isShown) this.#print(text);
+    if (isShown) this.#onScreen = undefined;
+    else this.#print(text);
   }
 
   #print(text: string): void {
