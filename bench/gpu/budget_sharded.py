@@ -45,7 +45,9 @@ def wrapped(mode: str, model: torch.nn.Module) -> torch.nn.Module:
     if mode.startswith("ddp"):
         from torch.nn.parallel import DistributedDataParallel
 
-        return DistributedDataParallel(model, device_ids=[0], gradient_as_bucket_view=mode == "ddp-view")
+        return DistributedDataParallel(
+            model, device_ids=[0], gradient_as_bucket_view=mode == "ddp-view", find_unused_parameters=mode == "ddp-unused"
+        )
     if mode == "fsdp":
         from torch.distributed.fsdp import fully_shard
 

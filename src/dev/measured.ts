@@ -44,8 +44,10 @@ export function measuredRuns(): readonly Measured[] {
 
 /** A line of `bench/gpu/sharded.jsonl`: a process of several, as far as one GPU can show it. */
 export interface MeasuredProcess extends Measured {
-  readonly mode: 'plain' | 'ddp' | 'ddp-view' | 'fsdp';
+  readonly mode: 'plain' | 'ddp' | 'ddp-view' | 'ddp-unused' | 'fsdp';
   readonly world: number;
+  /** With one process: waited before each step, so that NCCL had let go of everything. */
+  readonly paused?: boolean;
 }
 
 export function measuredProcesses(): readonly MeasuredProcess[] {
