@@ -1,10 +1,11 @@
-"""What one process of DDP over NCCL holds: `python budget_nccl.py OUT.jsonl [--held-out] [--seconds N]`.
+"""What one process of DDP over NCCL holds: `python budget_nccl.py OUT.jsonl [--held-out] [--only N,N] [--tries N]`.
 
 After its first step DDP makes its buckets anew, and NCCL's process group lets go of the old ones late: its watchdog looks every
 100 ms for collectives that are done, and the next collective after that frees their tensors. So the peak depends on how
-long the first steps take. Every way is taken several times in one process: the first is cold, in the others all kernels are
-loaded already; `paused` waits 0.3 s before each step, so that the old buckets go with the first collective. With one process NCCL
-keeps no buffers for other GPUs; `outside` is what the card has given out beyond torch's allocator.
+long the first steps take, and on chance. `ddp` is taken several times in one process; `--tries N` takes only `ddp-view`, until
+the second step has held the old buckets, and N times at most. `paused` waits 0.3 s before each step, so that they go with the
+first collective. With one process NCCL keeps no buffers for other GPUs; `outside` is what the card has given out beyond
+torch's allocator. `--merge` puts the rows of several calls together: one for each way, with all its peaks.
 """
 
 from __future__ import annotations
@@ -126,38 +127,74 @@ def emptied() -> None:
     torch.cuda.reset_peak_memory_stats()
 
 
-def every_way(made: dict, port: int, path: str) -> None:
+def has_held(found: dict) -> bool:
+    """Whether the peak of the second step is above that of the third, by half of the gradients."""
+    length = len(found["steps"]) // budget_step.STEPS
+    second, third = (max(peak for _, peak, _, _ in found["steps"][at * length : (at + 1) * length]) for at in (1, 2))
+    size = 2 if found["dtype"] == "bf16" and not found["lora"] else 4
+    return second - third > found["trainable"] * size / 2
+
+
+def every_way(made: dict, port: int, path: str, tries: int) -> None:
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK="0", WORLD_SIZE="1")
     torch.cuda.set_device(0)
     dist.init_process_group("nccl", rank=0, world_size=1)
     about = {"device": torch.cuda.get_device_name(0), "torch": torch.__version__}
-    ways = WAYS[:2] + WAYS[3:6] if "seed" in made else WAYS
+    ways = [("ddp-view", False)] * tries or (WAYS[:2] + WAYS[3:6] if "seed" in made else WAYS)
     for mode, paused in ways:
         found = once(made, mode, paused)
         with open(path, "a") as file:
             file.write(json.dumps(found | about) + "\n")
         print(made["config"]["model_type"], mode, paused, found.get("failed") or f"{found['peak'] / 1e9:.2f} GB", flush=True)
+        if tries > 0 and "failed" not in found and has_held(found):
+            break
         emptied()
     os._exit(0)
+
+
+def merge(out: str, paths: list[str]) -> None:
+    kept: dict[str, dict] = {}
+    for path in paths:
+        with open(path) as file:
+            rows = [json.loads(line) for line in file]
+        for row in rows:
+            if "failed" in row:
+                continue
+            key = json.dumps([row["config"], row.get("seed"), *(row[name] for name in NAMES)])
+            before = kept.get(key, {"peaks": [], "peak": 0})
+            larger = row if row["peak"] > before["peak"] else before
+            kept[key] = {name: value for name, value in larger.items() if name != "steps"} | {"peaks": [*before["peaks"], row["peak"]]}
+    with open(out, "w") as file:
+        file.writelines(json.dumps(row) + "\n" for row in kept.values())
+
+
+NAMES = ("dtype", "optimizer", "batch", "sequence", "checkpointing", "accumulated", "lora", "mode", "paused")
 
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("out")
     words.add_argument("--held-out", action="store_true")
+    words.add_argument("--only", type=lambda text: [int(word) for word in text.split(",")])
+    words.add_argument("--tries", type=int, default=0)
     words.add_argument("--seconds", type=float, default=500)
+    words.add_argument("--merge", nargs="+")
     given = words.parse_args()
+    if given.merge:
+        return merge(given.out, given.merge)
     transformers.utils.logging.set_verbosity_error()
     runs = [{**COMMON, **made} for made in (HELD_OUT if given.held_out else FOUND_WITH)]
     for kind in {made["config"]["model_type"] for made in runs} - {"torchvision"}:
         importlib.import_module(f"transformers.models.{kind}.modeling_{kind}")
     context = multiprocessing.get_context("fork")
     for number, made in enumerate(runs):
+        if given.only is not None and number not in given.only:
+            continue
         left = given.seconds - (time.monotonic() - BEGAN)
         if left < 15:
             print(f"{len(runs) - number} runs left", flush=True)
             break
-        process = context.Process(target=every_way, args=(made, 29600 + number, given.out))
+        process = context.Process(target=every_way, args=(made, 29600 + number, given.out, given.tries))
         process.start()
         process.join(min(75, left))
         if process.is_alive():

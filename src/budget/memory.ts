@@ -1,5 +1,6 @@
+import { marginOf } from './margin.js';
 import { generationOf, type Pass, passOf } from './pass.js';
-import { type Bucketing, bucketsOf, endGradients, gatheredBytes } from './processes.js';
+import { type Bucketing, bucketsOf, bucketWords, endGradients, gatheredBytes } from './processes.js';
 import { countOf } from './quantity.js';
 import { wasteOf } from './rounding.js';
 import type { Linear, Network } from './shape.js';
@@ -132,6 +133,8 @@ export interface Budget {
 
 /** Two workspaces of cuBLAS, of the forward and of the backward thread, on a Hopper card; others have less. */
 const WORKSPACES = 2 * 32 * 2 ** 20;
+/** What cuDNN takes for convolutions; it was between 7 and 50 MiB. */
+const CONVOLUTIONS = 24 * 2 ** 20;
 const WHOLE: Row['how'] = 'given';
 
 /** Where each part of the state is: here, or in host memory. */
@@ -217,7 +220,7 @@ function training(run: Run, pass: Pass, states: States): readonly Phase[] {
     weights: here(states.weights),
     adapters: here(states.adapters),
     optimizer: here(states.optimizer),
-    workspaces: WORKSPACES + pass.batch,
+    workspaces: WORKSPACES + (run.shape.kind === 'convolutional' ? CONVOLUTIONS : 0) + pass.batch,
     overhead: given.overhead ?? 0,
   };
   const early = (name: PhaseName, parts: Phase['parts']) =>
@@ -296,16 +299,6 @@ function generating(run: Run, states: States): Phase {
   });
 }
 
-/** How much less, and how much more, the real peak may be. */
-function marginOf(run: Run): readonly [below: number, above: number] {
-  const { shape, gpus, offload, given } = run;
-  if (given.activations !== undefined) return [0.1, 0.1];
-  if (shape.kind === 'convolutional') return [0.06, 0.06];
-  if (shape.guessed) return [0.2, 0.2];
-  if (!shape.family.measured || run.attention === 'flash') return [0.1, 0.1];
-  return gpus > 1 || offload !== 'none' ? [0.1, 0.15] : [0.04, 0.04];
-}
-
 function howOf(run: Run, pass: Pass): Readonly<Record<RowName, Pick<Row, 'how' | 'given'>>> {
   const { parameters, trainable, dtype, lora, given, shape, gpus } = run;
   const each = trainedBytes(run);
@@ -332,9 +325,9 @@ function howOf(run: Run, pass: Pass): Readonly<Record<RowName, Pick<Row, 'how' |
     casts: own('half-precision copies of weights under autocast'),
     cache: own('keys and values of all tokens'),
     temporaries: own(run.optimizer === 'adafactor' ? 'of one tensor' : 'what the step works on, once more'),
-    buckets: own('DDP: the gradients once more, to send them'),
-    gathered: own('two whole layers at a time, and the gradient of one'),
-    workspaces: own('cuBLAS, and the batch itself'),
+    buckets: own(bucketWords(run)),
+    gathered: own('the embeddings whole, and two whole layers at a time'),
+    workspaces: own(`${shape.kind === 'convolutional' ? 'cuBLAS, cuDNN' : 'cuBLAS'}, and the batch itself`),
     overhead: own(WHOLE, given.overhead),
   };
 }

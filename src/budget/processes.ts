@@ -38,6 +38,15 @@ export function bucketsOf(run: Run, gradients: number, state: number): Buckets {
   return { buckets: gradients, old, later: isShort(run) ? old : 0, isGradient: views };
 }
 
+/** What the row of the buckets holds, in words. */
+export function bucketWords(run: Run): string {
+  const { views, remade } = run.bucketing ?? BY_DEFAULT;
+  const what = views
+    ? 'DDP: the gradients, as views of what is sent'
+    : 'DDP: the gradients once more, to send them';
+  return remade ? `${what}; after the first step NCCL still holds the old buckets` : what;
+}
+
 /** Floating-point operations a second of training on an H200, at best. */
 const RATES = { fp32: 40e12, mixed: 300e12, bf16: 400e12, fp16: 400e12, int8: 400e12, int4: 400e12 } as const;
 /** Half the time that the watchdog sleeps. */
