@@ -177,3 +177,13 @@ test('the picture comes as a page, too: before and after, with its figures, and 
   expect(page).toContain('<td>optimizer step</td>');
   expect(page).not.toMatch(/<script|http(?!:\/\/www\.w3\.org\/2000\/svg)/);
 });
+
+test('a patch with nothing in it says why', async () => {
+  const cwd = folderWith({ 'train.py': 'import torch\nfor x in data:\n    net(x).backward()\n' });
+  const words = ['budget', 'train.py', '7B', '--fit', '24GB', '--diff'];
+  const { stdout, stderr } = await memfix({ cwd, transforms }, ...words);
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(
+    /^There is nothing to write: no transform writes what would make it fit\.\nnot written: /,
+  );
+});
