@@ -15,7 +15,7 @@ import {
   differentiatorsIn,
   type Suspect,
 } from './differentiators.js';
-import { forwardFacts, type Given, givenBy } from './forward-index.js';
+import { forwardFacts, type Given, givenBy, mayTakeOut } from './forward-index.js';
 import { usedAsValue } from './handed-on.js';
 
 /** What runs when one is gone through. */
@@ -70,13 +70,13 @@ function heldByForward(module: PyModule): Suspect | undefined {
   if (some === undefined) return undefined;
   const facts = forwardFacts(module);
   if (facts === undefined) return UNREAD;
-  const { isReplaced, runs } = facts;
+  const { isReplaced, runs, takes } = facts;
   const found = suspectAround(
     module,
     (each) =>
       isFunction(each) &&
-      (isReplaced || runs.some((given) => mayTake(each, given))) &&
-      isHandedOn(module, each),
+      (mayTakeOut(takes, each.name, each.mayBeModule) ||
+        ((isReplaced || runs.some((given) => mayTake(each, given))) && isHandedOn(module, each))),
   );
   return found && { ...found, isHeld: true };
 }
