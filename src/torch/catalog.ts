@@ -204,6 +204,12 @@ export const CUDA = 'torch.cuda';
 export const DISTRIBUTED = 'torch.distributed';
 
 export const CONTEXT_MANAGER = 'contextlib.contextmanager';
+/** Decorators that keep what a function gave, for the next who asks. */
+export const CACHING: ReadonlySet<string> = new Set([
+  'functools.cache',
+  'functools.cached_property',
+  'functools.lru_cache',
+]);
 
 export const TORCH_DATASETS: ReadonlySet<string> = new Set([
   'torch.utils.data.Dataset',
