@@ -27,11 +27,11 @@ import { NOTHING, type Reading, together } from '../run/reading.js';
 import { readSettings } from '../run/settings.js';
 import { PyModule } from '../semantic/module.js';
 import { loadParser } from '../syntax/parser.js';
+import { didYouMean } from '../text/resemblance.js';
 import { bytesOf, LARGEST_FILE, LARGEST_SETTINGS, textOf } from '../workspace/bounded.js';
 import { Failure } from '../workspace/failure.js';
 import { slashed } from '../workspace/places.js';
 import { interpret } from '../workspace/read.js';
-import { didYouMean } from '../workspace/resemblance.js';
 import type { Arguments } from './arguments.js';
 import type { OptionName } from './options.js';
 

@@ -90,7 +90,8 @@ export class Context {
 
   /** A text that may be long: through a pager where git would use one. */
   async show(text: string): Promise<void> {
-    if (this.args.text('output') === undefined && this.args.choice('pager') !== false) {
+    const isPaged = this.args.choice('pager') !== false && !this.args.flag('watch');
+    if (this.args.text('output') === undefined && isPaged) {
       const { page, pagerFor } = await import('./pager.js');
       const pager = pagerFor(withoutMarks(text), this.io);
       if (pager !== undefined && (await page(pager, forTerminal(text), this.io.env))) return;

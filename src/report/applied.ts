@@ -2,7 +2,7 @@ import { placeText } from '../text/place.js';
 import { printable } from './cells.js';
 import { command, plural } from './prose.js';
 import type { Report, Taken, View } from './report.js';
-import { fixedSentence } from './summary.js';
+import { fixedSentence, nothingSeen } from './summary.js';
 import { table } from './table.js';
 import { tally } from './tally.js';
 
@@ -39,9 +39,18 @@ export function summarizeApplied(report: Report, isVerbose: boolean): readonly s
     ...left,
     ...(skipped > 0 ? [`${plural(skipped, 'file')} skipped`] : []),
   ];
+  if (report.checked === 0 && report.taken?.length === 0 && skipped === 0) return [`${nothingSeen(report)}.`];
   if (rest.length === 0) return [...did, 'Nothing else was found.'];
-  const asks =
-    fixable.unsafe + fixable.advice > 0 ? `, ${command('apply -i', report.aim)} asks about each` : '';
+  const open = fixable.unsafe + fixable.advice;
+  const about =
+    open === 1
+      ? rest.length === 1 && findings === 1
+        ? 'it'
+        : 'one'
+      : open === findings && rest.length === 1
+        ? 'each'
+        : open;
+  const asks = open > 0 ? `, ${command('apply -i', report.aim)} asks about ${about}` : '';
   const next = isVerbose
     ? ''
     : `: ${command(findings > 0 ? 'check' : 'check -v', report.aim)} shows ${findings + refused + skipped === 1 ? 'it' : 'them'}${asks}`;

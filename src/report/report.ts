@@ -19,6 +19,10 @@ export interface Report {
   readonly checked: number;
   /** Only files that changed were asked for. */
   readonly onlyChanged?: boolean;
+  /** Patterns of files that were passed over. */
+  readonly exclude?: readonly string[];
+  /** Unsafe fixes were asked for, too. */
+  readonly takesUnsafe?: boolean;
   readonly fixed?: Fixed;
   /** The findings that `apply` fixed. */
   readonly taken?: readonly Taken[];

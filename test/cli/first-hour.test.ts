@@ -228,7 +228,7 @@ describe('no dead ends', () => {
   test.each([
     [['rule', 'no-grad'], 'Did you mean `memfix explain`?'],
     [['--oom', 'run.log'], 'Did you mean `memfix check --oom`?'],
-    [['check', '--diff'], 'Did you mean `memfix diff`?'],
+    [['check', '--show-fixes'], 'Did you mean `memfix diff`?'],
     [['check', '--fix-dry-run'], 'Did you mean `memfix diff`?'],
     [['check', '--add-noqa'], 'Did you mean `memfix baseline`?'],
     [['check', 'src/*.py'], 'Next: Name the folder'],

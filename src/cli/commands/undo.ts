@@ -18,6 +18,10 @@ export async function undo(context: Context): Promise<number> {
   const state = State.of(root, io.env);
   await tidy(context, root);
   const undone = undoLast(state);
+  if (undone?.isGone) {
+    context.say('The files are as they were before the last apply: there is nothing to take back.');
+    return EXIT.clean;
+  }
   if (undone === undefined) {
     const others = State.below(root, io.env).filter(hasPages);
     const commands = others.map((other) => `  memfix undo ${shellWord(shownFrom(io.cwd, other.root))}`);
