@@ -3,7 +3,7 @@ import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { functionsOf } from '../../semantic/reach.js';
+import { functionsOf, reachedFrom } from '../../semantic/reach.js';
 import { argumentsOf, enclosingClass, hasSplat } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
@@ -51,12 +51,42 @@ function factsIn(module: PyModule): ForwardFacts {
   const methods = functionsOf(module).filter(
     (each) => enclosingClass(each) !== undefined && runsInForward(module, each),
   );
-  const calls = methods.flatMap((method) => [...method.walk()].filter(({ type }) => type === 'call'));
-  const runs = calls.flatMap((call) => {
+  return { runs: methods.flatMap((method) => heldRuns(module, method)), isReplaced };
+}
+
+/** Calls of values that a function was given or holds. */
+function heldRuns(module: PyModule, functionNode: PyNode): readonly Given[] {
+  return [...functionNode.walk()].flatMap((call) => {
+    if (call.type !== 'call') return [];
     if (runsGiven(module, call)) return [ANYTHING];
     return runsValue(module, call) ? [givenBy(call)] : [];
   });
-  return { runs, isReplaced };
+}
+
+/** What runs when an object is gone through. */
+export const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);
+
+/** Calls of what is held where something is gone through: `self.transform(x)` of a dataset. Undefined where too many files would have to be looked into. */
+export function iterationRuns(module: PyModule): readonly Given[] | undefined {
+  return module.memo(findIterationRuns, module);
+}
+
+function findIterationRuns(module: PyModule): readonly Given[] | undefined {
+  const found: Given[] = [...module.alone.memo(iterationRunsIn, module.alone)];
+  for (const word of ITERATED) {
+    const files = module.around.summaries({ word, beside: [] }, iterationRunsIn);
+    if (files === undefined) return undefined;
+    found.push(...files.flat());
+  }
+  return found;
+}
+
+function iterationRunsIn(module: PyModule): readonly Given[] {
+  if (!module.mentions(/\bdef[\s\\]+__(?:iter|next|getitems?)__/)) return [];
+  return functionsOf(module).flatMap((each) => {
+    if (!ITERATED.has(each.name?.text ?? '')) return [];
+    return [each, ...reachedFrom(module, each)].flatMap((inside) => heldRuns(module, inside));
+  });
 }
 
 /** What a library gives to what it runs. */
