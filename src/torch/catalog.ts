@@ -209,6 +209,7 @@ export const CUDA = 'torch.cuda';
 export const DISTRIBUTED = 'torch.distributed';
 
 export const CONTEXT_MANAGER = 'contextlib.contextmanager';
+export const PARAMETRIZE_CACHED = 'torch.nn.utils.parametrize.cached';
 /** Decorators that keep what a function gave, for the next who asks. */
 export const CACHING: ReadonlySet<string> = new Set([
   'functools.cache',
