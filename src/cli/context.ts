@@ -57,8 +57,12 @@ export class Context {
   /** The same for another file; undefined is where `out` writes. */
   viewOf(file: string | undefined): View {
     const { io, args } = this;
-    const stream = (file ?? args.text('output')) === undefined ? io.stdout : {};
-    return { paint: paintFor(args.color, io.env, stream), width: widthOf(stream), verbose: this.isVerbose };
+    const isHere = (file ?? args.text('output')) === undefined;
+    const stream = isHere ? io.stdout : {};
+    return {
+      ...{ paint: paintFor(args.color, io.env, stream), width: widthOf(stream), verbose: this.isVerbose },
+      isTerminal: isHere && io.stdout.isTTY === true,
+    };
   }
 
   get errorPaint(): Paint {

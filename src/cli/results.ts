@@ -51,6 +51,7 @@ async function sayWorth(context: Context, report: Report): Promise<void> {
     paint: context.errorPaint,
     width: widthOf(context.io.stderr),
     verbose: context.isVerbose,
+    isTerminal: context.io.stderr.isTTY === true,
   };
   for (const line of mostWorth(report, { gain: (id) => gains.get(id) ?? 0 }, view)) context.say(line);
 }

@@ -49,7 +49,8 @@ async function dispatch(
   io: Io,
   loadCatalogue: () => Promise<Catalogue>,
 ): Promise<number> {
-  const [first, ...rest] = words;
+  // Who comes with a log of a run that died wants to know why, whatever the command is called.
+  const [first, ...rest] = /^--(?:oom|snapshot)(?:=|$)/.test(words[0] ?? '') ? ['check', ...words] : words;
   if (first === undefined) return alone(io, loadCatalogue);
   if (first === '--version' || first === '-V' || first === 'version')
     return print(io, `memfix ${ownVersion()}\n`);

@@ -74,7 +74,8 @@ export async function land(
     path,
     fixes: count('applied', 'edited'),
     suppressed: count('suppressed'),
-    fresh: remaining.filter((finding) => !known.has(refOf(path, finding))).length,
+    fresh: remaining.filter((finding) => !known.has(refOf(path, finding)) && !files.isKnown(path, finding))
+      .length,
     excluded: excludedIn(outcome),
     declined: declinedAfter(path, review, remaining, contentHash(outcome.file.source, outcome.after)),
     ...bugs,

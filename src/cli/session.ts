@@ -26,7 +26,7 @@ import {
 import { type Card, cardText, helpText, lookOf, noteText, promptText } from './screen.js';
 import { explanation, scrolled } from './session-card.js';
 import { forEditor, fromEditor, tryOut } from './session-edit.js';
-import { ReviewedFiles } from './session-files.js';
+import { type Reasons, ReviewedFiles } from './session-files.js';
 import { Memory } from './session-memory.js';
 import { covers, type Remember, reachMeant, reachQuestion } from './session-remember.js';
 import { type Landed, land, leftOpen, pathsToWrite, totals } from './session-write.js';
@@ -35,6 +35,8 @@ export interface ReviewInput {
   readonly engine: Engine;
   readonly scans: readonly Scan[];
   readonly metas: ReadonlyMap<string, TransformMeta>;
+  /** What the findings have to do with memory that ran out. */
+  readonly reasons?: Reasons | undefined;
   /** What runs of the person's own command have shown. */
   readonly proven?: Proven | undefined;
   /** Hash check, journal, atomic write; called once for each file that changes. */
@@ -92,7 +94,8 @@ class Session {
   #from: number | undefined;
 
   constructor(private readonly input: ReviewInput) {
-    this.#files = new ReviewedFiles(input.engine, input.scans, input.reread, input.metas);
+    const { engine, scans, reread, metas, reasons } = input;
+    this.#files = new ReviewedFiles(engine, scans, reread, metas, reasons);
     this.#memory = new Memory(input.state, input.resume, this.#files);
     this.#review = this.#memory.begin();
     this.#ask = new Ask(input.terminal);
@@ -256,6 +259,7 @@ class Session {
       path: item.path,
       source: file.source,
       finding,
+      reason: this.#files.reason(item),
       meta: this.input.metas.get(item.transform),
       standing: this.input.proven?.standing(item.path, finding),
       preview:

@@ -1,13 +1,16 @@
 import { placeText } from '../text/place.js';
-import { printable } from './cells.js';
+import { clipStart, printable, widthOf } from './cells.js';
 import { command, plural } from './prose.js';
 import type { Report, Taken, View } from './report.js';
 import { fixedSentence, nothingSeen } from './summary.js';
-import { table } from './table.js';
+import { GAP, type TableCell, table } from './table.js';
 import { tally } from './tally.js';
 
+/** Columns below which a place says nothing. */
+const NARROWEST = 16;
+
 /** What was fixed, one line each: where, by which transform, and how. */
-export function renderApplied(taken: readonly Taken[], { paint, width }: View): string {
+export function renderApplied(taken: readonly Taken[], { paint, width, isTerminal }: View): string {
   if (taken.length === 0) return '';
   const rows = taken.map(({ path, finding }) => [
     { text: 'fixed', paint: paint.green },
@@ -15,10 +18,20 @@ export function renderApplied(taken: readonly Taken[], { paint, width }: View): 
     { text: finding.transform, paint: paint.bold },
     { text: printable(finding.fix?.title ?? '') },
   ]);
-  const isWide = table(rows.map((row) => row.slice(0, 3))).every((line) => line.length + 12 < width);
-  return table(isWide ? rows : rows.map((row) => row.slice(0, 3)))
+  const few = rows.map((row) => row.slice(0, 3));
+  const isWide = table(few).every((line) => line.length + 12 < width);
+  return table(isWide ? rows : isTerminal === true ? narrowed(few, width) : few)
     .map((line) => `${line}\n`)
     .join('');
+}
+
+/** Places cut at their start, so that a line of a terminal is not broken. */
+function narrowed(rows: readonly (readonly TableCell[])[], width: number): readonly (readonly TableCell[])[] {
+  const widest = (column: number) => Math.max(...rows.map((row) => widthOf(row[column]?.text ?? '')));
+  const room = Math.max(width - widest(0) - widest(2) - 2 * GAP.length, NARROWEST);
+  return rows.map((row) =>
+    row.map((cell, at) => (at === 1 ? { ...cell, text: clipStart(cell.text, room) } : cell)),
+  );
 }
 
 /** What was done, and one line on the rest. */

@@ -58,6 +58,8 @@ export interface View {
   readonly width: number;
   /** Also show the sites that were seen and left alone. */
   readonly verbose: boolean;
+  /** A person reads it as it is: what does not fit may be cut. */
+  readonly isTerminal?: boolean;
 }
 
 export const SAFETIES: readonly Safety[] = ['safe', 'unsafe', 'advice'];

@@ -19,6 +19,7 @@ import { evidenceOf } from '../oom.js';
 import { page, pagerFor } from '../pager.js';
 import { provenByRuns, provenOf } from '../proven.js';
 import { exitCodeFor } from '../results.js';
+import type { Reasons } from '../session-files.js';
 import type { Remember } from '../session-remember.js';
 import { related } from '../settling.js';
 import { tidy } from '../tidying.js';
@@ -40,7 +41,7 @@ export async function applyInteractively(context: Context): Promise<number> {
   const look = await prepare(context);
   await tidy(context, look.project.root);
   const evidence = await evidenceOf(context);
-  const found =
+  const found: Visit & { readonly reasons?: Reasons } =
     evidence === undefined
       ? await lookThrough(context, look, 'report')
       : await related(context, look, evidence);
@@ -62,7 +63,9 @@ export async function applyInteractively(context: Context): Promise<number> {
   context.confess(seen.crashes, []);
   const state = new Map(seen.scans.map((scan) => [scan.file.path, scan]));
   const code =
-    open.length === 0 ? nothingToReview(context, seen.scans) : await converse(context, look, open, state);
+    open.length === 0
+      ? nothingToReview(context, seen.scans)
+      : await converse(context, look, open, state, found.reasons);
   const report = { scans: [...state.values()], skipped: seen.skipped, checked: seen.files };
   if (code !== EXIT.clean) return code;
   if (seen.crashes.length > 0) return EXIT.error;
@@ -96,6 +99,7 @@ async function converse(
   look: Look,
   open: readonly Scan[],
   state: Map<string, Scan>,
+  reasons: Reasons | undefined,
 ): Promise<number> {
   const { args, io } = context;
   const writer = new Writer(io.cwd, look.targets, io.env);
@@ -107,6 +111,7 @@ async function converse(
     const result = await review({
       engine: await look.tools.engine(),
       scans: open,
+      reasons,
       metas: new Map(look.project.vocabulary.metas.map((meta) => [meta.id, meta])),
       proven: await provenFor(context, look),
       write: async (outcome: Outcome) => {

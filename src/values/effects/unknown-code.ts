@@ -15,7 +15,7 @@ import {
   differentiatorsIn,
   type Suspect,
 } from './differentiators.js';
-import { forwardFacts, type Given, givenBy, ITERATED, iterationRuns } from './forward-index.js';
+import { forwardFacts, type Given, givenBy, ITERATED, iterationRuns, mayTakeOut } from './forward-index.js';
 import { SETS_MODE } from './grad.js';
 import { usedAsValue } from './handed-on.js';
 
@@ -68,13 +68,13 @@ function heldByForward(module: PyModule): Suspect | undefined {
   if (some === undefined) return undefined;
   const facts = forwardFacts(module);
   if (facts === undefined) return UNREAD;
-  const { isReplaced, runs } = facts;
+  const { isReplaced, runs, takes } = facts;
   const found = suspectAround(
     module,
     (each) =>
       isFunction(each) &&
-      (isReplaced || runs.some((given) => mayTake(each, given))) &&
-      isHandedOn(module, each),
+      (mayTakeOut(takes, each.name, each.mayBeModule) ||
+        ((isReplaced || runs.some((given) => mayTake(each, given))) && isHandedOn(module, each))),
   );
   return found && { ...found, isHeld: true };
 }
