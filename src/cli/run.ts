@@ -59,10 +59,7 @@ async function dispatch(
   const name = commandNamed(first, rest);
   if (name === undefined) throw unknownCommand(first, io);
   const { Arguments } = await import('./arguments.js');
-  const args = Arguments.parse(
-    name,
-    name === first ? rest : rest.filter((word) => word !== '--fix' && word !== '--diff'),
-  );
+  const args = Arguments.parse(name, ownWords(name, first, rest));
   if (args.flag('help')) return print(io, await helpAbout(name, io));
   if (args.flag('version')) return print(io, `memfix ${ownVersion()}\n`);
   const { Context } = await import('./context.js');
@@ -94,6 +91,13 @@ function commandNamed(word: string, rest: readonly string[]): CommandName | unde
   if (['check', 'fix', 'apply'].includes(word) && rest.includes('--diff')) return 'diff';
   if (word === 'fix' || (word === 'check' && rest.includes('--fix'))) return 'apply';
   return isCommand(word) ? word : undefined;
+}
+
+/** Without the words that chose the command, and with our word for git's `--patch`. */
+function ownWords(name: CommandName, first: string, rest: readonly string[]): readonly string[] {
+  const words = name === first ? rest : rest.filter((word) => word !== '--fix' && word !== '--diff');
+  if (name !== 'apply') return words;
+  return words.map((word) => (word === '-p' || word === '--patch' ? '--interactive' : word));
 }
 
 /** Commands that only look at files: interrupted is interrupted, however late. */

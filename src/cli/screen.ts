@@ -27,6 +27,8 @@ export interface Look {
 export interface Card {
   readonly position: number;
   readonly total: number;
+  /** How many have an answer. */
+  readonly answered: number;
   /** Open findings of its transform, and those in a row that are like it; itself included. */
   readonly kin: number;
   readonly row: number;
@@ -139,12 +141,12 @@ export function detailText({ finding, meta, alternatives, standing }: Card, { pa
 }
 
 function headLines(
-  { position, total, kin, path, finding, standing, answer, isEdited }: Card,
+  { position, total, answered, kin, path, finding, standing, answer, isEdited }: Card,
   look: Look,
 ): string[] {
   const { paint, width } = look;
   const place = path + placeMark(finding.at);
-  const share = total < 10 ? '' : ` · ${Math.floor((100 * (position - 1)) / total)} %`;
+  const share = total < 10 ? '' : ` · ${Math.floor((100 * answered) / total)} %`;
   const start = `── ${position}/${total}${share} ── `;
   const shown = clipStart(place, width - widthOf(start) - 1);
   const rule = '─'.repeat(Math.max(width - widthOf(start) - widthOf(shown) - 1, 0));

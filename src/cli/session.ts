@@ -1,8 +1,8 @@
 import type { Engine } from '../engine/engine.js';
 import type { Decision, Outcome, Preview, Scan, SourceFile } from '../engine/outcome.js';
-import { command, plural } from '../report/prose.js';
+import { plural } from '../report/prose.js';
 import type { Proven } from '../report/prove/proven.js';
-import { forTerminal } from '../report/terminal.js';
+import { ERASE_LINE, forTerminal } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { State } from '../workspace/state.js';
 import type { Written } from '../workspace/write.js';
@@ -29,7 +29,7 @@ import { forEditor, fromEditor, tryOut } from './session-edit.js';
 import { type Reasons, ReviewedFiles } from './session-files.js';
 import { Memory } from './session-memory.js';
 import { covers, type Remember, reachMeant, reachQuestion } from './session-remember.js';
-import { type Landed, land, leftOpen, pathsToWrite, totals } from './session-write.js';
+import { farewell, type Landed, land, leftOpen, pathsToWrite, totals } from './session-write.js';
 
 export interface ReviewInput {
   readonly engine: Engine;
@@ -121,8 +121,10 @@ class Session {
       if (this.#ask.isInterrupted && !wasInterrupted) break;
       this.#refresh(path);
       if (!pathsToWrite(this.#review).includes(path)) continue;
+      this.#print(`${ERASE_LINE}writing file ${landed.length + 1} …`);
       landed.push(await land(path, this.#review, this.#files, this.input.engine, this.input.write));
     }
+    this.#print(ERASE_LINE);
     return this.#conclude(landed, this.#ask.isInterrupted || wasInterrupted);
   }
 
@@ -251,6 +253,7 @@ class Session {
     const text = this.#review.edits.get(item.ref);
     return {
       ...{ position: this.#review.cursor + 1, total: this.#review.items.length },
+      answered: this.#review.answers.size,
       ...{ kin: openOfTransform(this.#review), row: likeInARow(this.#review).length },
       alternatives: alternativesOf(this.#review).map((each) => ({
         title: `${each.transform} (${each.safety}): ${this.#files.finding(each).fix?.title}`,
@@ -325,23 +328,20 @@ class Session {
     const left = leftOpen(this.#review, landed, this.#files);
     if (unanswered > 0 && left !== '') this.#print(noteText(`Left open: ${left}.`, look));
     if (mode === 'finished' && !interrupted && this.#failed.length === 0) this.#memory.forget();
-    else if (unanswered > 0) this.#print(noteText(this.#farewell(interrupted), look));
+    else if (unanswered > 0)
+      this.#print(
+        noteText(
+          farewell(this.#review, interrupted, this.#memory.problem === undefined, this.input.aim),
+          look,
+        ),
+      );
     return { applied, suppressed, declined, unanswered, files, failed: this.#failed, interrupted };
-  }
-
-  #farewell(interrupted: boolean): string {
-    const path = this.#review.items[this.#review.cursor]?.path;
-    const where =
-      this.#review.mode === 'interrupted' ? `${path} was left as it was` : 'not all files were written';
-    const left = interrupted ? `Stopped; ${where}. ` : '';
-    return this.#memory.problem !== undefined
-      ? left
-      : `${left}${command('apply -i --resume', this.input.aim)} goes on from here.`;
   }
 
   async #show(text: string): Promise<void> {
     const isShown = await this.#ask.lend(async () => (await this.input.page?.(text)) === true);
-    if (!isShown) this.#print(text);
+    if (isShown) this.#onScreen = undefined;
+    else this.#print(text);
   }
 
   #print(text: string): void {
