@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { noColor } from '../report/paint.js';
+import { didYouMean } from '../text/resemblance.js';
 import type { Catalogue } from '../workspace/catalogue.js';
 import { Failure } from '../workspace/failure.js';
-import { didYouMean } from '../workspace/resemblance.js';
 import { learnSecrets, redacted } from '../workspace/secrets.js';
 import { COMMANDS, type CommandName, commandInfo, isCommand } from './commands.js';
 import type { Context } from './context.js';
 import { behindDoors } from './door.js';
 import { EXIT, failureText, Interrupted, type Io, paintFor, widthOf } from './io.js';
+import { OTHERS_COMMANDS } from './others-words.js';
 import { ownVersion } from './package.js';
 
 /** What an aborted signal carries: the exit code that the system expects after it. */
@@ -48,15 +49,17 @@ async function dispatch(
   io: Io,
   loadCatalogue: () => Promise<Catalogue>,
 ): Promise<number> {
-  const [first, ...rest] = words;
+  // Who comes with a log of a run that died wants to know why, whatever the command is called.
+  const [first, ...rest] = /^--(?:oom|snapshot)(?:=|$)/.test(words[0] ?? '') ? ['check', ...words] : words;
   if (first === undefined) return alone(io, loadCatalogue);
-  if (first === '--version' || first === '-V') return print(io, `memfix ${ownVersion()}\n`);
+  if (first === '--version' || first === '-V' || first === 'version')
+    return print(io, `memfix ${ownVersion()}\n`);
   if (first === '--help' || first === '-h' || first === 'help')
     return print(io, await helpAbout(rest[0], io));
   const name = commandNamed(first, rest);
   if (name === undefined) throw unknownCommand(first, io);
   const { Arguments } = await import('./arguments.js');
-  const args = Arguments.parse(name, name === first ? rest : rest.filter((word) => word !== '--fix'));
+  const args = Arguments.parse(name, ownWords(name, first, rest));
   if (args.flag('help')) return print(io, await helpAbout(name, io));
   if (args.flag('version')) return print(io, `memfix ${ownVersion()}\n`);
   const { Context } = await import('./context.js');
@@ -83,10 +86,18 @@ async function alone(io: Io, loadCatalogue: () => Promise<Catalogue>): Promise<n
   return overview(new Context(io, Arguments.parse('check', []), await loadCatalogue()));
 }
 
-/** `fix` and `check --fix` are what others call `apply`. */
+/** `fix` and `check --fix` are what others call `apply`; with `--diff` they mean `diff`. */
 function commandNamed(word: string, rest: readonly string[]): CommandName | undefined {
+  if (['check', 'fix', 'apply'].includes(word) && rest.includes('--diff')) return 'diff';
   if (word === 'fix' || (word === 'check' && rest.includes('--fix'))) return 'apply';
   return isCommand(word) ? word : undefined;
+}
+
+/** Without the words that chose the command, and with our word for git's `--patch`. */
+function ownWords(name: CommandName, first: string, rest: readonly string[]): readonly string[] {
+  const words = name === first ? rest : rest.filter((word) => word !== '--fix' && word !== '--diff');
+  if (name !== 'apply') return words;
+  return words.map((word) => (word === '-p' || word === '--patch' ? '--interactive' : word));
 }
 
 /** Commands that only look at files: interrupted is interrupted, however late. */
@@ -145,20 +156,6 @@ async function helpAbout(name: string | undefined, io: Io): Promise<string> {
 
 const NEXT = 'Run `memfix --help` to see what there is; `memfix check` is where to begin.';
 
-/** What other tools call these. */
-const OTHERS_WORDS: ReadonlyMap<string, string> = new Map([
-  ['lint', 'check'],
-  ['rule', 'explain'],
-  ['rules', 'list'],
-  ['patch', 'diff'],
-  ['revert', 'undo'],
-  ['init', 'config'],
-  ['oom', 'check --oom'],
-  ['clean', 'check --no-cache'],
-  ['format', 'apply'],
-  ['add', 'apply -i'],
-]);
-
 function unknownCommand(word: string, io: Io): Failure {
   const known = Object.keys(COMMANDS);
   if (word.startsWith('-')) {
@@ -169,7 +166,7 @@ function unknownCommand(word: string, io: Io): Failure {
     );
   }
   const isPath = existsSync(resolve(io.cwd, word));
-  const own = isPath ? `check ${word}` : OTHERS_WORDS.get(word);
+  const own = isPath ? `check ${word}` : OTHERS_COMMANDS.get(word);
   return new Failure(
     'Unknown command',
     `\`${word}\` is no command.${own === undefined ? didYouMean(word, known) : ` Did you mean \`memfix ${own}\`?`}`,

@@ -2,8 +2,12 @@ import type { Edit } from '../edit/edit.js';
 import type { PyModule } from '../semantic/module.js';
 import { statementOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
+import { didYouMean } from '../text/resemblance.js';
 import type { Transform } from '../toolkit/contract.js';
 import type { Finding, SuppressionNote } from './outcome.js';
+
+/** A comment in a note is cut after so many characters. */
+const LONGEST_SHOWN = 40;
 
 interface Directive {
   readonly scope: 'line' | 'file';
@@ -14,6 +18,8 @@ interface Directive {
 }
 
 const DIRECTIVE = /#\s*memfix:\s*(file-ignore|ignore)\b(?:\[([^\]]*)\])?/g;
+/** What looks like a comment for us and is none, as habits of other tools have it. */
+const FOREIGN = /#\s*(?:memfix:\s*(?:disable|noqa|off|skip|suppress)\b|noqa:|pylint:|ruff:)[^\n]*/g;
 
 /** The `# memfix:` comments of a file and which of them earn their keep. */
 export class Suppressions {
@@ -52,6 +58,24 @@ export class Suppressions {
 
   /** Comments that name no transform, and those of the selected transforms that silenced nothing. */
   notes(selected: ReadonlySet<string>, known: ReadonlySet<string>): readonly SuppressionNote[] {
+    return [...this.#foreign(known), ...this.#own(selected, known)];
+  }
+
+  /** Comments in the words of other tools that name a transform, and silence nothing. */
+  #foreign(known: ReadonlySet<string>): readonly SuppressionNote[] {
+    if (!/# ?(?:memfix|noqa|pylint|ruff):/.test(this.module.text)) return [];
+    return [...this.module.text.matchAll(FOREIGN)].flatMap(({ 0: comment, index }) => {
+      const named = (comment.match(/[a-z][a-z0-9-]+/g) ?? []).filter((word) => known.has(word));
+      const [id = /^#\s*memfix:/.test(comment) ? 'id' : undefined] = named;
+      if (id === undefined || this.module.root.descendantAt(index).type !== 'comment') return [];
+      const words = comment.trim().replace(/\s+/g, ' ');
+      const shown = words.length > LONGEST_SHOWN ? `${words.slice(0, LONGEST_SHOWN)}…` : words;
+      const at = this.module.lines.position(index);
+      return [{ at, message: `\`${shown}\` silences nothing here; write \`# memfix: ignore[${id}]\`` }];
+    });
+  }
+
+  #own(selected: ReadonlySet<string>, known: ReadonlySet<string>): readonly SuppressionNote[] {
     return this.#directives.flatMap(({ scope, ids, offset, used }) => {
       const at = this.module.lines.position(offset);
       const verb = scope === 'file' ? 'file-ignore' : 'ignore';
@@ -59,7 +83,12 @@ export class Suppressions {
         return [{ at, message: `\`# memfix: ${verb}\` names no transform; write \`# memfix: ${verb}[id]\`` }];
       return ids.flatMap((id) => {
         if (!known.has(id))
-          return [{ at, message: `\`# memfix: ${verb}[${id}]\` names no transform that exists` }];
+          return [
+            {
+              at,
+              message: `\`# memfix: ${verb}[${id}]\` names no transform that exists.${didYouMean(id, known)}`,
+            },
+          ];
         if (!selected.has(id) || used.has(id)) return [];
         return [{ at, message: `unused \`# memfix: ${verb}[${id}]\`: nothing to silence here` }];
       });

@@ -24,6 +24,20 @@ const FIXED = BOOK.replace('    "hold(', '    "release(');
 const read = (cwd: string) => readFileSync(join(cwd, 'a.ipynb'), 'utf8');
 
 describe('notebooks', () => {
+  test('for a forge, which knows no cells, are told by the lines of their JSON, without edits', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': BOOK });
+    const shown = async (format: string) =>
+      (await memfix({ cwd }, 'check', '--output-format', format)).stdout;
+    const github = await shown('github');
+    expect(github).toContain('file=a.ipynb,line=10,endLine=10,');
+    expect(github).toContain('::in cell 2, line 3:%0A');
+    expect(github).toContain('file=a.ipynb,line=13,endLine=13,');
+    const [first] = JSON.parse(await shown('gitlab'));
+    expect(first.location.lines).toEqual({ begin: 10, end: 10 });
+    const sarif = JSON.parse(await shown('sarif')).runs[0].results;
+    expect(sarif.map(({ fixes }: { fixes?: unknown }) => fixes)).toEqual([undefined, undefined]);
+  });
+
   test('are checked, and places told by cell', async () => {
     const cwd = repositoryWith({ 'a.ipynb': BOOK });
     const { stdout, code } = await memfix({ cwd }, 'check', '--output-format', 'concise');

@@ -1,0 +1,77 @@
+/** What other tools call our commands. */
+export const OTHERS_COMMANDS: ReadonlyMap<string, string> = new Map([
+  ['lint', 'check'],
+  ['linter', 'list'],
+  ['rule', 'explain'],
+  ['rules', 'list'],
+  ['patch', 'diff'],
+  ['revert', 'undo'],
+  ['init', 'config'],
+  ['oom', 'check --oom'],
+  ['clean', 'check --no-cache'],
+  ['format', 'apply'],
+  ['add', 'apply -i'],
+]);
+
+/** What other tools call our options. */
+const OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['--show-fixes', 'memfix diff'],
+  ['--format', '--output-format'],
+  ['-f', '--output-format'],
+  ['--output-file', '--output'],
+  ['--patch', 'apply --interactive'],
+  ['-p', 'apply --interactive'],
+  ['--cached', '--staged'],
+  ['--add-noqa', 'memfix baseline'],
+  ['--fix-dry-run', 'memfix diff'],
+  ['--fix-only', 'memfix apply'],
+  ['--rule', '--select'],
+  ['--max-warnings', '--fail-on'],
+  ['--print-config', 'memfix config'],
+  ['--extend-exclude', '--exclude'],
+  ['--ignore-pattern', '--exclude'],
+  ['--silent', '--quiet'],
+  ['-s', '--quiet'],
+  ['-e', '--exit-zero'],
+  ['--preview', '--extend-select opt-in'],
+]);
+
+/** What is said elsewhere: a sentence. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['--per-file-ignores', 'It is a key of the config: `[tool.memfix.per-file-ignores]`.'],
+  [
+    '--ignore-noqa',
+    'What a comment silences is counted by `-v`, and comes back when `# memfix: ignore[id]` is removed.',
+  ],
+  [
+    '--exit-non-zero-on-fix',
+    '`memfix diff --exit-code` exits with 1 where there is something to fix, before it is done.',
+  ],
+  ['--include', 'Name the files or folders as paths.'],
+  ['--ext', 'Python files and notebooks are read; name others as paths.'],
+]);
+
+/** A hint for an option of another tool, made to be appended to a sentence; undefined where there is none. */
+export function othersOption(typed: string): string | undefined {
+  const own = OPTIONS.get(typed);
+  if (own !== undefined) return ` Did you mean \`${own}\`?`;
+  const sentence = ELSEWHERE.get(typed);
+  return sentence === undefined ? undefined : ` ${sentence}`;
+}
+
+/** Formats of other tools, and the one of ours that is for the same eyes or machines. */
+export const OTHERS_FORMATS: ReadonlyMap<string, string> = new Map([
+  ['text', 'short'],
+  ['stylish', 'short'],
+  ['grouped', 'short'],
+  ['codeframe', 'full'],
+  ['pylint', 'concise'],
+  ['compact', 'concise'],
+  ['unix', 'concise'],
+  ['visualstudio', 'concise'],
+  ['rdjson', 'sarif'],
+  ['azure', 'junit'],
+  ['checkstyle', 'junit'],
+  ['jslint-xml', 'junit'],
+  ['html', 'markdown'],
+]);
