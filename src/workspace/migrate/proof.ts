@@ -59,7 +59,8 @@ export async function proven(trying: Trying, command: string, heading: string): 
     if (!(error instanceof Undecidable)) throw error;
     const detail = `\`${words}\`: ${error.detail}`;
     writeFileSync(log, redacted(`${heading}\n${error.title}: ${detail}\n`));
-    throw new Unverifiable(error.title, detail, `${error.next} See ${log}.${enclosure.hint}`);
+    const next = 'Give a command that ends well by itself, trains a few steps, and does the same each time.';
+    throw new Unverifiable(error.title, detail, `${next} See ${log}.${enclosure.hint}`);
   } finally {
     workshop.close();
   }
