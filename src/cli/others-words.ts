@@ -34,7 +34,6 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--fix-dry-run', 'memfix diff'],
   ['--fix-only', 'memfix apply'],
   ['--rule', '--select'],
-  ['--max-warnings', '--fail-on'],
   ['--print-config', 'memfix config'],
   ['--extend-exclude', '--exclude'],
   ['--ignore-path', '--exclude'],
@@ -61,6 +60,10 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [
     '--exit-non-zero-on-fix',
     '`memfix diff --exit-code` exits with 1 where there is something to fix, before it is done.',
+  ],
+  [
+    '--max-warnings',
+    'Any finding exits with 1; `--fail-on safe` or `--fail-on leak` is for fewer, `--baseline` for new ones only.',
   ],
   ['--no-ignore', 'A file that is named is read, also where git ignores it.'],
   ['--report-unused-disable-directives', 'Comments that silence nothing are always told.'],

@@ -9,6 +9,7 @@ import { COMMANDS, type CommandName, commandInfo, isCommand } from './commands.j
 import type { Context } from './context.js';
 import { behindDoors } from './door.js';
 import { EXIT, failureText, Interrupted, type Io, paintFor, widthOf } from './io.js';
+import { optionInfo } from './options.js';
 import { OTHERS_COMMANDS, OTHERS_STARTS } from './others-words.js';
 import { ownVersion } from './package.js';
 
@@ -100,10 +101,14 @@ function commandNamed(word: string, rest: readonly string[]): CommandName | unde
 /** `memfix .`, `memfix --fix src`: no command, and something that `check` understands, as other tools are called. */
 function isForCheck(word: string, io: Io): boolean {
   if (commandNamed(word, []) !== undefined) return false;
-  if (word === '--diff') return true;
-  if (word.startsWith('-'))
-    return COMMANDS.check.options.some((name) => word === `--${name}` || word.startsWith(`--${name}=`));
-  return existsSync(resolve(io.cwd, word));
+  if (!word.startsWith('-')) return existsSync(resolve(io.cwd, word));
+  const [name = ''] = word.replace(/^--?(?:no-)?/, '').split('=');
+  return (
+    word === '--diff' ||
+    COMMANDS.check.options.some((each) =>
+      word.startsWith('--') ? each === name : optionInfo(each).short === name,
+    )
+  );
 }
 
 /** Without the words that chose the command, and with our word for git's `--patch`. */

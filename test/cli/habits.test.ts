@@ -36,6 +36,14 @@ describe('words of other tools', () => {
       ['check', '--no-color', '.'],
       ['check', '--color', 'never', '.'],
     ],
+    [
+      ['-q', '.'],
+      ['check', '--quiet', '.'],
+    ],
+    [
+      ['--no-color', '.'],
+      ['check', '--color=never', '.'],
+    ],
   ])('%j is %j', async (typed, meant) => {
     const cwd = repositoryWith({ 'a.py': HOLD });
     const answer = await memfix({ cwd }, ...typed);
@@ -50,6 +58,7 @@ describe('words of other tools', () => {
   });
 
   test.each([
+    [['check', '--max-warnings', '0'], 'Any finding exits with 1; `--fail-on safe`'],
     [['init'], 'A config is optional: `[tool.memfix]` in pyproject.toml, or memfix.toml;'],
     [['--init'], 'A config is optional:'],
     [['check', '--no-ignore'], 'A file that is named is read, also where git ignores it.'],
