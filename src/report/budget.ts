@@ -119,10 +119,10 @@ function sourceTable(sources: readonly Source[], { paint, width }: Style): strin
       sources.flatMap(({ name, value, place, words }) => {
         const whole = place === undefined ? words : `${place}${GAP}${words}`;
         const told = widthOf(whole) <= room ? [whole] : wrap(whole, room, { first: '', rest: '' });
-        return told.map((text, at) => [
+        return told.map((line, at) => [
           { text: at === 0 ? MARGIN + name : '' },
           { text: at === 0 ? value : '', paint: place === undefined ? paint.yellow : paint.bold },
-          { text, paint: paint.dim },
+          { text: clip(line, room), paint: paint.dim },
         ]);
       }),
     ),
