@@ -23,7 +23,7 @@ const AIMING: readonly OptionName[] = [
     'target-version',
     'strict-config',
   ] as const),
-  ...(['oom', 'snapshot'] as const),
+  ...(['stdin-filename', 'oom', 'snapshot'] as const),
 ];
 
 /** Nobody reads more than that in the middle of a sentence. */

@@ -1,13 +1,14 @@
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { nameOf } from '../../semantic/called-name.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsOf, reachedFrom } from '../../semantic/reach.js';
 import { decoratorsOf, enclosingClass, givenTo, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../../values/value/plain.js';
-import { CACHING } from '../catalog.js';
+import { CACHING, PARAMETRIZE_CACHED } from '../catalog.js';
 import { mayHold } from '../module/holds.js';
 import { mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 import { isReadForGraph, mayHaveGraph, readsGraphOf, type Store, storesOf } from './forward-stores.js';
@@ -227,4 +228,23 @@ function namesGiven(module: PyModule, method: PyNode): readonly string[] {
     if (path === undefined && callee.object?.type === 'call') return [];
     return givenTo(call).some((each) => mayHaveGraph(module, each)) ? [name] : [];
   });
+}
+
+/** Where the project computes parametrized weights once for all forwards inside a `with`. */
+export function cachedParametrization(module: PyModule): string | undefined {
+  return module.memo(findCachedParametrization, module);
+}
+
+function findCachedParametrization(module: PyModule): string | undefined {
+  const files = module.around.summaries({ word: 'cached', beside: ['parametrize'] }, cachedIn);
+  if (files === undefined) return 'of one of many files';
+  return [cachedIn(module.alone), ...files].find((place) => place !== undefined);
+}
+
+function cachedIn(alone: PyModule): string | undefined {
+  const found = alone.words('cached').find((node) => {
+    const callee = node.parent?.type === 'attribute' ? node.parent : node;
+    return qualifiedName(alone, callee) === PARAMETRIZE_CACHED;
+  });
+  return found && `of ${placeOf(alone, found)}`;
 }

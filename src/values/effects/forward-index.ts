@@ -96,6 +96,30 @@ function factsIn(module: PyModule): ForwardFacts {
   return { ...runsIn(module, methods), isReplaced };
 }
 
+/** What runs when an object is gone through. */
+export const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);
+
+/** Calls of what is held where something is gone through: `self.transform(x)` of a dataset. Undefined where those are too many. */
+export function iterationRuns(module: PyModule): readonly Given[] | undefined {
+  return module.memo(findIterationRuns, module);
+}
+
+function findIterationRuns(module: PyModule): readonly Given[] | undefined {
+  const found: Given[] = [...module.alone.memo(iterationRunsIn, module.alone)];
+  for (const word of ITERATED) {
+    const files = module.around.summaries({ word, beside: [] }, iterationRunsIn);
+    if (files === undefined) return undefined;
+    found.push(...files.flat());
+  }
+  return found;
+}
+
+function iterationRunsIn(module: PyModule): readonly Given[] {
+  if (!module.mentions(/\bdef[\s\\]+__(?:iter|next|getitems?)__/)) return [];
+  const functions = functionsOf(module).filter((each) => ITERATED.has(each.name?.text ?? ''));
+  return runsIn(module, functions).runs;
+}
+
 /** Of the functions of a file that have this name. */
 function runsOf(alone: PyModule, name: string): Runs {
   return runsIn(

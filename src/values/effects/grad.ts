@@ -21,6 +21,9 @@ export interface GradUse {
   readonly words: string;
 }
 
+/** How the words about such a use begin. */
+export const SETS_MODE = 'sets the grad mode';
+
 /** Every spelling below contains one of these. */
 const CLUES: readonly string[] = [
   'backward',
@@ -96,7 +99,10 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
       return asksForGrad(identifier, target) ? 'asks for gradients with `requires_grad`' : undefined;
     case 'enable_grad':
     case 'set_grad_enabled':
-      return isFalse(argumentsOf(call ?? place)[0]) ? undefined : `sets the grad mode with \`${name}\``;
+      // As a statement, it holds for whoever comes after; behind `with`, off is off.
+      return isFalse(argumentsOf(call ?? place)[0]) && call?.parent?.type !== 'expression_statement'
+        ? undefined
+        : `${SETS_MODE} with \`${name}\``;
     case 'create_graph':
     case 'retain_graph':
       return place.type === 'keyword_argument' ? `differentiates with \`${name}\`` : undefined;
