@@ -12,6 +12,7 @@ import { assumeFile, writeAssumptions } from '../../workspace/remember.js';
 import { State } from '../../workspace/state.js';
 import type { Visit } from '../../workspace/visit.js';
 import { Writer } from '../../workspace/writer.js';
+import { dropTyped } from '../ask.js';
 import { type Context, EXIT } from '../context.js';
 import { Interrupted, wantsColor } from '../io.js';
 import { type Look, lookThrough, prepare } from '../looking.js';
@@ -23,7 +24,7 @@ import type { Reasons } from '../session-files.js';
 import type { Remember } from '../session-remember.js';
 import { related } from '../settling.js';
 import { tidy } from '../tidying.js';
-import { guardFiles, nameHeld, reportUnwritten, sayHowToUndo } from '../writing.js';
+import { guardFiles, nameHeld, reportUnwritten, sayHowToUndo, stageFiles } from '../writing.js';
 
 /** `apply --interactive`: the same files and guards as `apply`, with a person's answers. */
 export async function applyInteractively(context: Context): Promise<number> {
@@ -107,7 +108,14 @@ async function converse(
   // What ends the process from outside reads as Ctrl-C to the session.
   const leave = () => process.emit('SIGINT', 'SIGINT');
   io.signal.addEventListener('abort', leave);
+  const paths: string[] = [];
+  const terminal = {
+    input: io.stdin as NodeJS.ReadStream,
+    output: (io.screen ?? io.stderr) as NodeJS.WriteStream,
+    color: wantsColor(args.color, io.env, io.stderr),
+  };
   try {
+    await dropTyped(terminal);
     const result = await review({
       engine: await look.tools.engine(),
       scans: open,
@@ -116,7 +124,10 @@ async function converse(
       proven: await provenFor(context, look),
       write: async (outcome: Outcome) => {
         const written = writer.write(outcome);
-        if (written.ok) state.set(outcome.file.path, outcome.remaining);
+        if (written.ok) {
+          state.set(outcome.file.path, outcome.remaining);
+          paths.push(outcome.file.path, ...outcome.beside.map(({ path }) => path));
+        }
         return written;
       },
       reread: (path) => reread(look, path),
@@ -128,12 +139,9 @@ async function converse(
         const pager = pagerFor(withoutMarks(text), io);
         return pager !== undefined && (await page(pager, forTerminal(text), io.env));
       },
-      terminal: {
-        input: io.stdin as NodeJS.ReadStream,
-        output: (io.screen ?? io.stderr) as NodeJS.WriteStream,
-        color: wantsColor(args.color, io.env, io.stderr),
-      },
+      terminal,
     });
+    stageFiles(context, look, paths);
     if (result.files > 0) sayHowToUndo(context, writer.roots);
     reportUnwritten(context, result.failed);
     // The session has said what was left.
