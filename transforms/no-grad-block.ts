@@ -16,6 +16,7 @@
 import {
   type GradlessPart,
   hasInferenceFastPath,
+  hasLstm,
   importsTorch,
   isTestFile,
   linesBeforeForward,
@@ -61,7 +62,7 @@ export const noGradBlock: Transform<BlockSite> = {
       limits: [
         'Only `for` statements, assignments and calls in the very block of `model.eval()`, before the next `model.train()`; those that stand one below the other share a `with`. Outside a loop, only the network itself, and parts that the file shows. Without `eval()`, only assignments to plain names, and networks by what made them, by `.forward(…)` or by their names.',
         'Unsafe where a tensor may leave with its graph, code outside the file gets the network, forward hooks are registered, a forward keeps a tensor that is read later, memory is measured, or the loop runs inside `autocast` (torch up to 2.9 loses gradients in its cache).',
-        '`nn.MultiheadAttention` and `nn.TransformerEncoder` take a faster path without gradients, which rounds differently, and gives zeros for padding; where the file, one that it imports from the project, or one that calls it names them the fix is unsafe.',
+        '`nn.MultiheadAttention` and the layers of `nn.Transformer` take a faster path without gradients, which rounds differently, and gives zeros for padding; where the file, one that it imports from the project, or one that calls it names them the fix is unsafe.',
         'What is printed of a tensor no longer names its `grad_fn`.',
         'The diff is as long as the loop.',
       ],
@@ -136,7 +137,7 @@ export const noGradBlock: Transform<BlockSite> = {
     return edit.done(
       'flag' in run ? 'Switch gradients with the flag' : 'Evaluate under `torch.no_grad()`',
       proof,
-      hasInferenceFastPath(module) ? { numerics: 'rounding' } : {},
+      hasInferenceFastPath(module) || hasLstm(module) ? { numerics: 'rounding' } : {},
     );
   },
 };

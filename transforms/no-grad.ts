@@ -15,6 +15,7 @@ import {
   type Evaluation,
   evaluations,
   hasInferenceFastPath,
+  hasLstm,
   importsTorch,
   isFrozen,
   isTestFile,
@@ -35,6 +36,7 @@ import {
   walks,
 } from '../src/toolkit/index.js';
 import { hasGradMode, mayMeanTorch } from './no-grad/grad-mode.js';
+import { looksBehindDecorator } from './no-grad/looked-at.js';
 
 const meta: TransformMeta = {
   id: 'no-grad',
@@ -62,7 +64,8 @@ const meta: TransformMeta = {
     limits: [
       'A call whose code is not in the file is followed to what made it: variables, parameters and their callers, attributes, factories, imports. Where that ends, every function of the project that differentiates, and may be the one that runs, makes the fix unsafe; so does one that keeps what it is given. Functions that a forward holds, lambdas, generators, collate functions and a replaced `forward` are among them. A method of a library is taken to do neither, unless memfix knows better; a function of an unknown package that gets the network, or is called for its effect, makes the fix unsafe.',
       'Where a class of the project differentiates in its `forward`, or keeps a tensor there that is read later (a recurrent state, a cache, a second loss), asks there whether a graph is recorded, or registers a forward hook that keeps what it sees, a network of unknown class makes the fix unsafe. So do code that measures memory, and code that may train.',
-      '`nn.MultiheadAttention` and `nn.TransformerEncoder` take a faster path in evaluation mode without gradients, which rounds differently, and gives zeros for padding; where the file, one that it imports from the project, or one that calls it names them the fix is unsafe.',
+      '`nn.MultiheadAttention` and the layers of `nn.Transformer` take a faster path in evaluation mode without gradients, which rounds differently, and gives zeros for padding; where the file, one that it imports from the project, or one that calls it names them the fix is unsafe. On the CPU, so do singular values; an LSTM there is rounded differently in the last digit, and the fix is labelled so (on the GPU both are the same bits).',
+      'Code that asks functions for their `__code__` or `getfullargspec()`, or counts the calls between a function and its caller (`stacklevel`), finds the decorator instead; where it may get the function the fix is unsafe.',
       'Up to torch 2.9, a forward under no-grad inside a training `autocast` block leaves casts without gradients in its cache (fixed in 2.11, measured); a call there makes the fix unsafe.',
       'What is printed of a tensor no longer names its `grad_fn`.',
       'Lightning hooks, functions that only run under no-grad, and frozen networks are passed over in silence.',
@@ -122,8 +125,10 @@ export const noGrad: Transform<NoGradSite> = {
       if (doubt.answer === 'no') return edit.refuse(doubt.otherwise);
       proof.meet(doubt);
     }
+    const looked = looksBehindDecorator(module, functionNode);
+    if (looked !== undefined) proof.meet({ answer: 'unknown', otherwise: looked });
     edit.addDecorator(functionNode, `${edit.name(NO_GRAD, functionNode)}()`);
-    const rounding = runs.length > 0 && hasInferenceFastPath(module);
+    const rounding = runs.length > 0 && (hasInferenceFastPath(module) || hasLstm(module));
     return edit.done('Run it under `torch.no_grad()`', proof, rounding ? { numerics: 'rounding' } : {});
   },
 };

@@ -1,8 +1,8 @@
 """What several processes add to a training run, as far as one GPU can show it: `python budget_sharded.py OUT.jsonl`.
 
-DDP and FSDP with one process (NCCL), and with two processes that share the GPU (Gloo, since NCCL wants a GPU for each). The
-peak is that of one process. Not measurable so: NCCL's own buffers between GPUs, which its allocator takes outside of
-torch's, and what overlaps only when a real network is slower than the computation.
+DDP and FSDP with two processes that share the GPU, with Gloo, since NCCL wants a GPU for each; `budget_nccl.py` measures
+one process with NCCL. The peak is that of one process. Not measurable so: NCCL's own buffers between GPUs, which its
+allocator takes outside of torch's, and what overlaps only when a real network is slower than the computation.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RUNS = [
     {"config": GPT2, "dtype": "fp32", "optimizer": "adamw", "batch": 4, "sequence": 512, "checkpointing": False},
     {"config": GPT2, "dtype": "fp32", "optimizer": "sgd", "batch": 16, "sequence": 512, "checkpointing": True},
 ]
-MODES = [("plain", 1), ("ddp", 1), ("ddp", 2), ("ddp-view", 2), ("fsdp", 1), ("fsdp", 2)]
+MODES = [("ddp", 2), ("ddp-view", 2), ("fsdp", 2)]
 
 
 def blocks_of(model: torch.nn.Module) -> list[torch.nn.Module]:
@@ -45,7 +45,9 @@ def wrapped(mode: str, model: torch.nn.Module) -> torch.nn.Module:
     if mode.startswith("ddp"):
         from torch.nn.parallel import DistributedDataParallel
 
-        return DistributedDataParallel(model, device_ids=[0], gradient_as_bucket_view=mode == "ddp-view")
+        return DistributedDataParallel(
+            model, device_ids=[0], gradient_as_bucket_view=mode == "ddp-view", find_unused_parameters=mode == "ddp-unused"
+        )
     if mode == "fsdp":
         from torch.distributed.fsdp import fully_shard
 
@@ -60,8 +62,7 @@ def one(rank: int, mode: str, world: int, run: dict, port: int, path: str) -> No
     torch.cuda.set_device(0)
     found = {**run, "mode": mode, "world": world, "rank": rank}
     try:
-        if mode != "plain":
-            dist.init_process_group("nccl" if world == 1 else "gloo", rank=rank, world_size=world)
+        dist.init_process_group("gloo", rank=rank, world_size=world)
         build = budget_step.built
         budget_step.built = lambda each, device: wrapped(mode, build(each, device))
         found.update(budget_step.measure(run))

@@ -47,6 +47,20 @@ export const LEVERS: readonly Lever[] = [
         : [{ run: { ...run, checkpointing: true }, what: '`gradient_checkpointing=True`' }],
   },
   {
+    name: 'gradients in the buckets',
+    tier: 1,
+    price: 'the same results; a gradient must not be detached in place',
+    settings: (run) =>
+      run.parallel === 'data' && run.gpus > 1 && run.bucketing?.views !== true
+        ? [
+            {
+              run: { ...run, bucketing: { views: true, remade: run.bucketing?.remade ?? true } },
+              what: '`gradient_as_bucket_view=True` in DDP',
+            },
+          ]
+        : [],
+  },
+  {
     name: 'sharding',
     tier: 2,
     price: 'the same results up to rounding; more traffic between the GPUs',

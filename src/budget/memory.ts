@@ -1,4 +1,6 @@
-import { blockWeights, generationOf, type Pass, passOf } from './pass.js';
+import { marginOf } from './margin.js';
+import { generationOf, type Pass, passOf } from './pass.js';
+import { type Bucketing, bucketsOf, bucketWords, endGradients, gatheredBytes } from './processes.js';
 import { countOf } from './quantity.js';
 import { wasteOf } from './rounding.js';
 import type { Linear, Network } from './shape.js';
@@ -56,6 +58,8 @@ export interface Run {
   readonly accumulates: boolean;
   readonly gpus: number;
   readonly parallel: Parallelism;
+  /** How DDP holds what it sends; where nothing is said, by its defaults. */
+  readonly bucketing?: Bucketing;
   readonly offload: Offload;
   /** Bytes that somebody measured or wrote down, in the place of ours. */
   readonly given: Given;
@@ -105,6 +109,8 @@ export interface Phase {
   readonly name: PhaseName;
   readonly parts: Readonly<Partial<Record<RowName, number>>>;
   readonly bytes: number;
+  /** Of them what is there only where NCCL still holds the buckets of the first step. */
+  readonly old: number;
 }
 
 export interface Budget {
@@ -127,6 +133,8 @@ export interface Budget {
 
 /** Two workspaces of cuBLAS, of the forward and of the backward thread, on a Hopper card; others have less. */
 const WORKSPACES = 2 * 32 * 2 ** 20;
+/** What cuDNN takes for convolutions; it was between 7 and 50 MiB. */
+const CONVOLUTIONS = 24 * 2 ** 20;
 const WHOLE: Row['how'] = 'given';
 
 /** Where each part of the state is: here, or in host memory. */
@@ -161,16 +169,10 @@ export function budgetOf(run: Run): Budget {
     total: together.reduce((sum, { bytes }) => sum + bytes, 0),
     at,
     peak: at.bytes,
-    low: at.bytes * (1 - below),
-    high: Math.max(at.bytes * (1 + above), padded, withNewBuckets(at)),
+    low: Math.max(...phases.map(({ bytes, old }) => bytes - old)) * (1 - below),
+    high: Math.max(at.bytes * (1 + above), padded),
     host: rows.reduce((whole, row) => whole + row.host, 0) * run.gpus,
   };
-}
-
-/** After the first step DDP makes its buckets anew, and NCCL lets go of the old ones only when its stream has come by. */
-function withNewBuckets({ bytes, parts }: Phase): number {
-  const { buckets = 0 } = parts;
-  return buckets > 0 ? (bytes + buckets) * 1.04 : 0;
 }
 
 type States = Readonly<Record<(typeof STATES)[number], State>>;
@@ -198,8 +200,8 @@ function statesOf(run: Run): States {
   };
 }
 
-function phase(name: PhaseName, parts: Phase['parts']): Phase {
-  return { name, parts, bytes: Object.values(parts).reduce((sum, bytes) => sum + bytes, 0) };
+function phase(name: PhaseName, parts: Phase['parts'], old = 0): Phase {
+  return { name, parts, bytes: Object.values(parts).reduce((sum, bytes) => sum + bytes, 0), old };
 }
 
 function here({ bytes, isOnHost }: State): number {
@@ -208,66 +210,69 @@ function here({ bytes, isOnHost }: State): number {
 
 function training(run: Run, pass: Pass, states: States): readonly Phase[] {
   const { given, gpus, parallel, offload } = run;
-  const gradients = here(states.gradients);
+  const whole = here(states.gradients);
+  const { buckets, old, later, isGradient } = bucketsOf(run, whole, here(states.optimizer));
+  const gradients = isGradient ? 0 : whole;
   const before = run.accumulates ? gradients : 0;
-  const isGathered = (parallel === 'sharded' && gpus > 1) || offload === 'all';
-  const layer = isGathered ? blockWeights(run) * WEIGHT_BYTES[run.dtype] : 0;
-  const gathered = 2 * layer + (run.lora === undefined ? layer : 0);
-  const buckets = parallel === 'data' && gpus > 1 ? gradients : 0;
+  const isGathered = parallel === 'sharded' || offload === 'all';
+  const gathered = isGathered ? gatheredBytes(run) : 0;
   const always = {
     weights: here(states.weights),
     adapters: here(states.adapters),
     optimizer: here(states.optimizer),
-    buckets,
-    workspaces: WORKSPACES + pass.batch,
+    workspaces: WORKSPACES + (run.shape.kind === 'convolutional' ? CONVOLUTIONS : 0) + pass.batch,
     overhead: given.overhead ?? 0,
   };
-  const during = { ...always, gathered };
-  const scale = isGathered ? 0 : 1 / divided(run);
+  const early = (name: PhaseName, parts: Phase['parts']) =>
+    phase(name, { ...always, gathered, buckets: buckets + old, ...parts }, old);
+  const late = (name: PhaseName, parts: Phase['parts']) =>
+    phase(name, { ...always, gathered, buckets: buckets + later, ...parts }, later);
+  // What is gathered is whole, as are its gradients and its copies.
+  const scale = isGathered ? 1 : 1 / divided(run);
   const outputs = run.keepsOutputs ? pass.outputs + pass.cached : 0;
   const afterwards = run.keepsOutputs ? pass.outputs + pass.caches : 0;
   const activations = (bytes: number) => given.activations ?? bytes;
   const logits = (bytes: number) => (given.activations === undefined ? bytes : 0);
   const kept = pass.kept + pass.ends;
   const headGradient =
-    run.lora === undefined ? Math.min(gradients, pass.head * trainedBytes(run) * scale) : 0;
+    run.lora === undefined ? Math.min(whole * gpus, pass.head * trainedBytes(run) * scale) : 0;
+  const ofHead = isGradient ? 0 : headGradient;
+  const ofFirst = isGradient ? 0 : pass.first * trainedBytes(run) * scale;
+  // The embeddings' gradients are whole until all of them are there.
+  const ends = isGathered ? endGradients(run) : 0;
+  const share = ends / divided(run);
   return [
-    phase('forward', {
-      ...during,
+    early('forward', {
       gradients: before,
       activations: activations(kept + pass.cached),
       // Those of the step before, too.
       logits: logits(pass.lossForward + afterwards),
       casts: pass.casts * scale,
     }),
-    phase('loss', {
-      ...during,
+    early('loss', {
       gradients: before,
       activations: activations(kept),
       logits: logits(pass.lossBackward + outputs),
       casts: pass.castsAfter * scale,
     }),
-    phase('backward', {
-      ...during,
-      gradients: Math.max(before, headGradient),
+    early('backward', {
+      gradients: isGathered ? before + ofHead : Math.max(before, ofHead),
       activations: activations(pass.kept + pass.atLast),
       logits: logits(outputs),
       casts: pass.castsAfter * scale,
     }),
-    phase('first', {
-      ...during,
-      gradients: Math.max(before, gradients - pass.first * trainedBytes(run) * scale),
+    late('first', {
+      gradients: Math.max(before, gradients + (isGathered ? ofHead - share : -ofFirst)),
       activations: Math.min(activations(pass.atFirst), pass.atFirst),
       logits: logits(afterwards),
     }),
-    phase('embedding', {
-      ...during,
-      gradients,
+    late('embedding', {
+      gradients: gradients + ends - share,
       logits: logits(afterwards),
       temporaries: isTied(run) ? headGradient : 0,
     }),
-    phase('step', {
-      ...always,
+    late('step', {
+      gathered: 0,
       gradients,
       logits: logits(afterwards),
       temporaries: offload === 'none' ? temporariesOf(run) / divided(run) : 0,
@@ -292,16 +297,6 @@ function generating(run: Run, states: States): Phase {
     workspaces: WORKSPACES / 2,
     overhead: run.given.overhead ?? 0,
   });
-}
-
-/** How much less, and how much more, the real peak may be. */
-function marginOf(run: Run): readonly [below: number, above: number] {
-  const { shape, gpus, offload, given } = run;
-  if (given.activations !== undefined) return [0.1, 0.1];
-  if (shape.kind === 'convolutional') return [0.06, 0.06];
-  if (shape.guessed) return [0.2, 0.2];
-  if (!shape.family.measured || run.attention === 'flash') return [0.1, 0.1];
-  return gpus > 1 || offload !== 'none' ? [0.1, 0.15] : [0.04, 0.04];
 }
 
 function howOf(run: Run, pass: Pass): Readonly<Record<RowName, Pick<Row, 'how' | 'given'>>> {
@@ -330,9 +325,9 @@ function howOf(run: Run, pass: Pass): Readonly<Record<RowName, Pick<Row, 'how' |
     casts: own('half-precision copies of weights under autocast'),
     cache: own('keys and values of all tokens'),
     temporaries: own(run.optimizer === 'adafactor' ? 'of one tensor' : 'what the step works on, once more'),
-    buckets: own('DDP: the gradients once more, to send them'),
-    gathered: own('two whole layers at a time, and the gradient of one'),
-    workspaces: own('cuBLAS, and the batch itself'),
+    buckets: own(bucketWords(run)),
+    gathered: own('the embeddings whole, and two whole layers at a time'),
+    workspaces: own(`${shape.kind === 'convolutional' ? 'cuBLAS, cuDNN' : 'cuBLAS'}, and the batch itself`),
     overhead: own(WHOLE, given.overhead),
   };
 }

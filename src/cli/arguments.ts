@@ -1,20 +1,29 @@
 import { isAbsolute } from 'node:path';
 import { parseArgs } from 'node:util';
 import { shellWord } from '../report/prose.js';
+import { didYouMean } from '../text/resemblance.js';
 import { codeOf, Failure } from '../workspace/failure.js';
 import type { Since } from '../workspace/git.js';
 import type { Request } from '../workspace/project.js';
-import { didYouMean } from '../workspace/resemblance.js';
 import { isVersion, TARGETS } from '../workspace/targets.js';
 import { type CommandName, commandInfo } from './commands.js';
 import { COLOR_CHOICES, type ColorChoice } from './io.js';
 import { type OptionName, optionInfo } from './options.js';
+import { othersOption } from './others-words.js';
 
 /** What `check`, `diff` and `apply` all understand, and that changes what is found. */
 const AIMING: readonly OptionName[] = [
   ...(['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'changed', 'staged', 'since'] as const),
-  ...(['whole-files', 'force-exclude', 'config', 'isolated', 'target-version', 'strict-config'] as const),
-  ...(['oom', 'snapshot'] as const),
+  ...([
+    'whole-files',
+    'exclude',
+    'force-exclude',
+    'config',
+    'isolated',
+    'target-version',
+    'strict-config',
+  ] as const),
+  ...(['stdin-filename', 'oom', 'snapshot'] as const),
 ];
 
 /** Nobody reads more than that in the middle of a sentence. */
@@ -125,12 +134,15 @@ export class Arguments {
     const since = this.#since();
     const select = this.list('select');
     const fixable = this.list('fixable');
+    const exclude = this.list('exclude');
     const unsafeFixes = this.choice('unsafe-fixes');
     // Whoever ran out of memory wants to hear of everything that would help.
     const isInNeed = this.text('oom') !== undefined || this.text('snapshot') !== undefined;
     const config = this.text('config');
     const targetVersions = this.#targetVersions();
     const environments = [env['VIRTUAL_ENV'], env['CONDA_PREFIX']].filter((each) => each !== undefined);
+    if (config !== undefined && /^[\w.-]+ *=/.test(config))
+      throw this.misuse('`--config` takes a file; settings have options of their own, such as `--select`.');
     if (config !== undefined && this.flag('isolated')) {
       throw this.misuse('`--config` names a config file and `--isolated` asks for none.');
     }
@@ -154,6 +166,7 @@ export class Arguments {
       ...(fixable && { fixable }),
       ...(unsafeFixes !== undefined && { unsafeFixes }),
       ...(since && { since }),
+      ...(exclude && { exclude }),
       ...(this.flag('force-exclude') && { forcesExclude: true }),
       ...(targetVersions.size > 0 && { targetVersions }),
       ...(environments.length > 0 && { environments: environments.filter(isAbsolute) }),
@@ -166,7 +179,12 @@ export class Arguments {
       (this.list('target-version') ?? []).map((word) => {
         const [name = '', version = '', ...more] = word.split('=').map((part) => part.trim());
         if (!TARGETS.some((each) => each === name)) {
-          const known = `Known: ${TARGETS.join(', ')}.${didYouMean(name, TARGETS)}`;
+          const python = /^py(\d)(\d+)$/.exec(name);
+          const hint =
+            python === null
+              ? didYouMean(name, TARGETS)
+              : ` Did you mean \`python=${python[1]}.${python[2]}\`?`;
+          const known = `Known: ${TARGETS.join(', ')}.${hint}`;
           throw this.misuse(`\`--target-version\` knows no package \`${name}\`. ${known}`);
         }
         if (more.length === 0 && isVersion(version)) return [name, version];
@@ -187,34 +205,17 @@ export class Arguments {
   }
 }
 
-/** `--name` for `--name=`, where the value may be left out: the word after it is none. */
+/** `--name` for `--name=`, where the value may be left out: the word after it is none; and `--no-color`. */
 function withEmptyValues(words: readonly string[], names: readonly OptionName[]): string[] {
   const end = words.indexOf('--');
   return words.map((word, index) =>
-    (end === -1 || index < end) && names.some((name) => optionInfo(name).optional && word === `--${name}`)
-      ? `${word}=`
-      : word,
+    word === '--no-color' && (end === -1 || index < end)
+      ? '--color=never'
+      : (end === -1 || index < end) && names.some((name) => optionInfo(name).optional && word === `--${name}`)
+        ? `${word}=`
+        : word,
   );
 }
-
-/** What other tools call these. */
-const OTHERS_OPTIONS: ReadonlyMap<string, string> = new Map([
-  ['--diff', 'memfix diff'],
-  ['--show-fixes', 'memfix diff'],
-  ['--format', '--output-format'],
-  ['-f', '--output-format'],
-  ['--patch', 'apply --interactive'],
-  ['-p', 'apply --interactive'],
-  ['--cached', '--staged'],
-  ['--add-noqa', 'memfix baseline'],
-  ['--fix-dry-run', 'memfix diff'],
-  ['--fix-only', 'memfix apply'],
-  ['--rule', '--select'],
-  ['--show-files', '--verbose'],
-  ['--max-warnings', '--fail-on'],
-  ['--print-config', 'memfix config'],
-  ['--watch', 'memfix server'],
-]);
 
 function misspelt(error: unknown, command: CommandName, names: readonly OptionName[]): Error {
   if (!(error instanceof Error) || codeOf(error)?.startsWith('ERR_PARSE_ARGS') !== true) throw error;
@@ -222,13 +223,7 @@ function misspelt(error: unknown, command: CommandName, names: readonly OptionNa
   const typed = /^Unknown option '(-[^']*)'/.exec(error.message)?.[1];
   if (typed !== undefined) {
     const known = names.map((name) => `--${name}`);
-    const own = OTHERS_OPTIONS.get(typed);
-    const hint =
-      own === undefined
-        ? typed.startsWith('--')
-          ? didYouMean(typed, known)
-          : ''
-        : ` Did you mean \`${own}\`?`;
+    const hint = othersOption(typed) ?? (typed.startsWith('--') ? didYouMean(typed, known) : '');
     return new Failure('Unknown option', `\`${typed}\` is no option of \`memfix ${command}\`.${hint}`, next);
   }
   const [sentence = error.message] = error.message.split('\n');

@@ -130,6 +130,28 @@ export class Ask {
   };
 }
 
+/** Milliseconds after which all that was typed ahead has come. */
+const ARRIVAL = 25;
+
+/** Drops what was typed before the first question: it answers nothing that anybody has seen. */
+export async function dropTyped({ input }: Pick<Terminal, 'input'>): Promise<void> {
+  let isInterrupted = false;
+  const onData = (chunk: Buffer | string) => {
+    isInterrupted ||= chunk.toString().includes(CTRL_C);
+  };
+  input.setRawMode(true);
+  input.on('data', onData);
+  input.resume();
+  await new Promise((arrived) => setTimeout(arrived, ARRIVAL));
+  // On a busy machine the time may be over before anything was read.
+  await new Promise((turn) => setImmediate(turn));
+  await new Promise((turn) => setImmediate(turn));
+  input.pause();
+  input.removeListener('data', onData);
+  input.setRawMode(false);
+  if (isInterrupted) process.emit('SIGINT', 'SIGINT');
+}
+
 /** Takes exactly one key and leaves what was typed ahead to the next question. */
 function oneKey({ input, output }: Terminal, message: string, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {

@@ -29,8 +29,10 @@ export class Fitter {
     return (transform) => transform !== undefined && able.has(transform);
   }
 
-  /** The steps one after the other, as a patch. */
-  async patch(steps: readonly Step[]): Promise<Buffer> {
+  /** The steps one after the other, as a patch, and what became of each. */
+  async patch(
+    steps: readonly Step[],
+  ): Promise<{ readonly patch: Buffer; readonly comments: readonly string[] }> {
     let file = this.script;
     const comments: string[] = [];
     for (const { transform, options, what, price } of steps) {
@@ -40,7 +42,7 @@ export class Fitter {
       if (after !== undefined) file = { ...file, source: { ...file.source, text: after } };
     }
     const { path, source } = this.script;
-    return patchOf([{ path, source, after: file.source.text, comments }]);
+    return { patch: patchOf([{ path, source, after: file.source.text, comments }]), comments };
   }
 
   async #after(file: SourceFile, id: string, options: Options): Promise<string | undefined> {

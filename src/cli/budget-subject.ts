@@ -27,11 +27,11 @@ import { NOTHING, type Reading, together } from '../run/reading.js';
 import { readSettings } from '../run/settings.js';
 import { PyModule } from '../semantic/module.js';
 import { loadParser } from '../syntax/parser.js';
+import { didYouMean } from '../text/resemblance.js';
 import { bytesOf, LARGEST_FILE, LARGEST_SETTINGS, textOf } from '../workspace/bounded.js';
 import { Failure } from '../workspace/failure.js';
 import { slashed } from '../workspace/places.js';
 import { interpret } from '../workspace/read.js';
-import { didYouMean } from '../workspace/resemblance.js';
 import type { Arguments } from './arguments.js';
 import type { OptionName } from './options.js';
 
@@ -85,7 +85,12 @@ export async function subjectOf(args: Arguments, cwd: string): Promise<Subject> 
   );
   const remarks = [...read.remarks, ...untold];
   const checked = checkedRun(args, overridden(args, run));
-  return { run: checked, remarks, sources, ...(script !== undefined && { script }) };
+  const told = sources.map((source) =>
+    model !== undefined && source.name === 'model'
+      ? { ...source, place: undefined, words: 'said on the command line' }
+      : source,
+  );
+  return { run: checked, remarks, sources: told, ...(script !== undefined && { script }) };
 }
 
 function tooMany(args: Arguments): Error {

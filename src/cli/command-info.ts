@@ -19,7 +19,7 @@ export const EVERYWHERE = ['color', 'help', 'version'] as const satisfies readon
 
 export const SCAN = [
   ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes'],
-  ...['changed', 'staged', 'since', 'whole-files', 'force-exclude', 'stdin-filename', 'output'],
+  ...['changed', 'staged', 'since', 'whole-files', 'exclude', 'force-exclude', 'stdin-filename', 'output'],
   ...[
     'quiet',
     'verbose',

@@ -25,7 +25,7 @@ export const COMMANDS = {
     formats: FINDING_FORMATS,
     options: [
       ...['baseline', 'fail-on', 'exit-zero', 'oom', 'snapshot', 'fix'],
-      ...['output-format', 'statistics', 'pager', 'evidence', 'show-settings'],
+      ...['output-format', 'statistics', 'pager', 'evidence', 'watch', 'show-files', 'show-settings'],
       ...SCAN,
     ] as readonly OptionName[],
     examples: [
@@ -41,6 +41,7 @@ export const COMMANDS = {
         'memfix check --output-format github --output-format sarif=memfix.sarif .',
         'annotations on standard output, and a file for code scanning',
       ],
+      ['memfix check --watch src/', 'again whenever a file changes, until Ctrl-C'],
       ['memfix check --show-settings', 'the config in force, and the versions that the project asks for'],
     ],
   },

@@ -57,8 +57,12 @@ export class Context {
   /** The same for another file; undefined is where `out` writes. */
   viewOf(file: string | undefined): View {
     const { io, args } = this;
-    const stream = (file ?? args.text('output')) === undefined ? io.stdout : {};
-    return { paint: paintFor(args.color, io.env, stream), width: widthOf(stream), verbose: this.isVerbose };
+    const isHere = (file ?? args.text('output')) === undefined;
+    const stream = isHere ? io.stdout : {};
+    return {
+      ...{ paint: paintFor(args.color, io.env, stream), width: widthOf(stream), verbose: this.isVerbose },
+      isTerminal: isHere && io.stdout.isTTY === true,
+    };
   }
 
   get errorPaint(): Paint {
@@ -90,7 +94,8 @@ export class Context {
 
   /** A text that may be long: through a pager where git would use one. */
   async show(text: string): Promise<void> {
-    if (this.args.text('output') === undefined && this.args.choice('pager') !== false) {
+    const isPaged = this.args.choice('pager') !== false && !this.args.flag('watch');
+    if (this.args.text('output') === undefined && isPaged) {
       const { page, pagerFor } = await import('./pager.js');
       const pager = pagerFor(withoutMarks(text), this.io);
       if (pager !== undefined && (await page(pager, forTerminal(text), this.io.env))) return;

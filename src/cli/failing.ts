@@ -1,7 +1,7 @@
 import type { Finding } from '../engine/outcome.js';
 import { isRefused, type Report } from '../report/report.js';
+import { didYouMean } from '../text/resemblance.js';
 import type { Symptom } from '../toolkit/contract.js';
-import { didYouMean } from '../workspace/resemblance.js';
 import type { Context } from './context.js';
 
 /** What `--fail-on` may be: everything, nothing, what `apply` would fix, or findings of a symptom. */

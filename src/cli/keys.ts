@@ -119,11 +119,11 @@ export function press(review: Review, key: string): Review {
     case 'a':
       return acceptAll(at, restOfFile(at), 'the rest of this file');
     case 'd':
-      return decide(at, restOfFile(at), skip);
+      return skipAll(at, restOfFile(at), 'the rest of this file');
     case 'A':
       return acceptAll(at, allOfTransform(at), current(at).transform);
     case 'D':
-      return decide(at, allOfTransform(at), skip);
+      return skipAll(at, allOfTransform(at), current(at).transform);
     case 'j':
       return at.cursor + 1 < at.items.length
         ? { ...at, cursor: at.cursor + 1 }
@@ -148,6 +148,7 @@ export function press(review: Review, key: string): Review {
       return { ...at, mode: 'interrupted' };
     default:
       if (/^[1-9]$/.test(key)) return toAlternative(at, Number(key));
+      if (key === ' ') return noted(at, 'The whole change is in view.');
       return noted(at, `${/^[!-~]$/.test(key) ? `“${key}”` : 'That'} is not a key here; ? lists them.`);
   }
 }
@@ -279,9 +280,16 @@ function acceptAll(review: Review, meant: readonly Item[], what: string): Review
   const left = meant.length - able.length;
   const advice = left === 0 ? '' : ` Left open: ${left} advice, which needs its own y.`;
   if (items.length === 0) return noted(review, `Nothing to apply in one go.${advice}`);
+  // What is only the one on screen is answered as by `y`.
+  if (items.length === 1 && left === 0) return decide(review, items, accept);
   const risk = unsafe === 0 ? '' : `, ${unsafe} of them unsafe`;
   const note = `Accepted ${items.length} of ${what}${risk}; u takes it back.${advice}`;
   return noted(decide(review, items, accept), note);
+}
+
+function skipAll(review: Review, items: readonly Item[], what: string): Review {
+  const next = decide(review, items, skip);
+  return items.length === 1 ? next : noted(next, `Skipped ${items.length} of ${what}; u takes it back.`);
 }
 
 function decide(

@@ -141,6 +141,8 @@ export async function lookThrough(
   try {
     const { signal } = context.io;
     const show = (done: number, total: number) => progress.show(done, total);
+    // The first file may take a while.
+    show(0, look.discovery.candidates.length);
     const seen = await visit(look.discovery, means, { signal, progress: show });
     nameForeign(context, seen);
     if (cache !== undefined) await keep(context, look, { ...means, cache });

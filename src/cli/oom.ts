@@ -2,6 +2,9 @@ import { resolve } from 'node:path';
 import type { Diagnosis, Evidence } from '../oom/diagnosis.js';
 import type { CheckedFiles } from '../oom/places.js';
 import type { Report } from '../report/report.js';
+import { isNotebookName } from '../text/notebook/notebook.js';
+import { outputsIn } from '../text/notebook/outputs.js';
+import { textOf } from '../workspace/bounded.js';
 import { Failure } from '../workspace/failure.js';
 import type { Project } from '../workspace/project.js';
 import type { Context } from './context.js';
@@ -25,10 +28,13 @@ async function readLog({ io }: Context, path: string): Promise<NonNullable<Evide
   const { LogReader } = await import('../oom/log.js');
   const name = path === '-' ? 'standard input' : path;
   const reader = new LogReader();
-  const input = path === '-' ? io.stdin : openLog(resolve(io.cwd, path));
-  await eachLine(input, name, io.signal, (line, number) => reader.read(line, number));
+  const outputs = isNotebookName(path) ? outputsIn(textOf(resolve(io.cwd, path)) ?? '') : undefined;
+  if (outputs === undefined) {
+    const input = path === '-' ? io.stdin : openLog(resolve(io.cwd, path));
+    await eachLine(input, name, io.signal, (line, number) => reader.read(line, number));
+  } else for (const { cell, line } of outputs) reader.read(line, cell);
   const outOfMemory = reader.end();
-  if (outOfMemory.length > 0) return { name, outOfMemory };
+  if (outOfMemory.length > 0) return { name, outOfMemory, isNotebook: outputs !== undefined };
   throw new Failure(
     'Nothing ran out of memory',
     `${name} holds no out-of-memory error of PyTorch, neither of a GPU nor of the host`,

@@ -18,7 +18,13 @@ export const OPTIONS = {
   staged: files('only files with staged changes'),
   since: { ...files('only lines that changed since the branch left REF'), type: 'string', value: 'REF' },
   'whole-files': files('with --since: all lines of the files that changed'),
-  'force-exclude': files('also pass over files that are named, where `exclude` of the config means them'),
+  exclude: {
+    ...files('pass over these too: files, folders, patterns as in .gitignore'),
+    type: 'string',
+    list: true,
+    value: 'PATTERNS',
+  },
+  'force-exclude': files('also pass over files that are named, where `exclude` means them'),
   'stdin-filename': {
     ...files('the name that the text on standard input goes by'),
     type: 'string',
@@ -65,6 +71,7 @@ export const OPTIONS = {
     ...output('how findings are shown'),
     type: 'string',
     repeats: true,
+    short: 'f',
     value: 'FORMAT',
   },
   output: {
@@ -106,6 +113,8 @@ export const OPTIONS = {
     summary: 'heed a config only where it makes things stricter, as `migrate` does',
     heading: 'Config',
   },
+  watch: output('check again whenever a file changes, until Ctrl-C'),
+  'show-files': output('list the files that would be looked at; check nothing'),
   'show-settings': {
     type: 'boolean',
     summary: 'print the settings and the versions found, and where; check nothing',

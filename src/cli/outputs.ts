@@ -1,10 +1,11 @@
 import { join, relative, resolve } from 'node:path';
 import { FORMAT_NAMES, type FormatName } from '../report/formats/formats.js';
 import type { About } from '../report/formats/publication.js';
+import { didYouMean } from '../text/resemblance.js';
 import { textOf } from '../workspace/bounded.js';
 import { isInside, repositoryRoot, slashed } from '../workspace/places.js';
-import { didYouMean } from '../workspace/resemblance.js';
 import type { Context } from './context.js';
+import { OTHERS_FORMATS } from './others-words.js';
 import { ownVersion, packageRoot } from './package.js';
 
 /** One format that was asked for. */
@@ -24,7 +25,7 @@ export function outputsOf({ args }: Pick<Context, 'args'>): readonly Output[] {
     const format = FORMAT_NAMES.find((each) => each === name);
     if (format === undefined)
       throw args.misuse(
-        `\`--output-format\` cannot be \`${name}\`: it is one of ${FORMAT_NAMES.join(', ')}.${didYouMean(name, FORMAT_NAMES)}`,
+        `\`--output-format\` cannot be \`${name}\`: it is one of ${FORMAT_NAMES.join(', ')}.${didYouMean(OTHERS_FORMATS.get(name) ?? name, FORMAT_NAMES)}`,
       );
     if (file === '') throw args.misuse(`\`--output-format ${word}\` names no file after \`=\`.`);
     return file === undefined || file === '-' ? { format } : { format, file };

@@ -1,3 +1,4 @@
+import { printable } from '../report/cells.js';
 import { type FormatName, formatNamed } from '../report/formats/formats.js';
 import { assumptionSentences, assumptionsOf } from '../report/premises.js';
 import type { Report } from '../report/report.js';
@@ -18,13 +19,15 @@ export async function present(context: Context, found: Report, outputs: readonly
       (await rendered(context, report, printed ?? 'short')) + (await runsShown(context, report, printed)),
     );
   await putFiles(context, report, outputs);
+  const file = context.args.text('output');
+  if (file !== undefined) context.say(`Written to ${printable(file)}.`);
   if (isCounted && printed !== 'json') context.remark(report);
   if (report.oom !== undefined && (isCounted || printed === 'concise')) {
     const { headline } = await import('../report/oom.js');
     for (const error of report.oom.errors) context.say(headline(error));
   }
   sayAssumed(context, report);
-  context.say(summarize(report));
+  context.say(summarize(report, context.isVerbose));
   if (printed === 'short' && !isCounted) await sayWorth(context, report);
 }
 
@@ -36,7 +39,8 @@ export function sayAssumed(context: Context, report: Report): void {
 export function withLeaks({ catalogue, args }: Context, report: Report): Report {
   const leaks = catalogue.entries.filter(({ symptom }) => symptom === 'leak').map(({ id }) => id);
   const onlyChanged = args.given.some((name) => name === 'changed' || name === 'staged' || name === 'since');
-  return { ...report, leaks: new Set(leaks), onlyChanged, aim: args.aim };
+  const takesUnsafe = args.choice('unsafe-fixes') === true;
+  return { ...report, leaks: new Set(leaks), onlyChanged, takesUnsafe, aim: args.aim };
 }
 
 async function sayWorth(context: Context, report: Report): Promise<void> {
@@ -47,6 +51,7 @@ async function sayWorth(context: Context, report: Report): Promise<void> {
     paint: context.errorPaint,
     width: widthOf(context.io.stderr),
     verbose: context.isVerbose,
+    isTerminal: context.io.stderr.isTTY === true,
   };
   for (const line of mostWorth(report, { gain: (id) => gains.get(id) ?? 0 }, view)) context.say(line);
 }

@@ -1,14 +1,16 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { noColor } from '../report/paint.js';
+import { didYouMean } from '../text/resemblance.js';
 import type { Catalogue } from '../workspace/catalogue.js';
 import { Failure } from '../workspace/failure.js';
-import { didYouMean } from '../workspace/resemblance.js';
 import { learnSecrets, redacted } from '../workspace/secrets.js';
 import { COMMANDS, type CommandName, commandInfo, isCommand } from './commands.js';
 import type { Context } from './context.js';
 import { behindDoors } from './door.js';
 import { EXIT, failureText, Interrupted, type Io, paintFor, widthOf } from './io.js';
+import { optionInfo } from './options.js';
+import { OTHERS_COMMANDS, OTHERS_STARTS } from './others-words.js';
 import { ownVersion } from './package.js';
 
 /** What an aborted signal carries: the exit code that the system expects after it. */
@@ -48,15 +50,21 @@ async function dispatch(
   io: Io,
   loadCatalogue: () => Promise<Catalogue>,
 ): Promise<number> {
-  const [first, ...rest] = words;
+  // Who comes with a log of a run that died wants to know why, whatever the command is called.
+  const [first, ...rest] = /^--(?:oom|snapshot)(?:=|$)/.test(words[0] ?? '') ? ['check', ...words] : words;
   if (first === undefined) return alone(io, loadCatalogue);
-  if (first === '--version' || first === '-V') return print(io, `memfix ${ownVersion()}\n`);
+  if (first === '--version' || first === '-V' || first === 'version')
+    return print(io, `memfix ${ownVersion()}\n`);
   if (first === '--help' || first === '-h' || first === 'help')
     return print(io, await helpAbout(rest[0], io));
-  const name = commandNamed(first, rest);
-  if (name === undefined) throw unknownCommand(first, io);
+  const isImplied = isForCheck(first, io);
+  const name = isImplied ? commandNamed('check', words) : commandNamed(first, rest);
+  if (name === undefined) throw unknownCommand(first);
   const { Arguments } = await import('./arguments.js');
-  const args = Arguments.parse(name, name === first ? rest : rest.filter((word) => word !== '--fix'));
+  const args = Arguments.parse(
+    name,
+    isImplied ? ownWords(name, 'check', words) : ownWords(name, first, rest),
+  );
   if (args.flag('help')) return print(io, await helpAbout(name, io));
   if (args.flag('version')) return print(io, `memfix ${ownVersion()}\n`);
   const { Context } = await import('./context.js');
@@ -83,10 +91,31 @@ async function alone(io: Io, loadCatalogue: () => Promise<Catalogue>): Promise<n
   return overview(new Context(io, Arguments.parse('check', []), await loadCatalogue()));
 }
 
-/** `fix` and `check --fix` are what others call `apply`. */
+/** `fix` and `check --fix` are what others call `apply`; with `--diff` they mean `diff`. */
 function commandNamed(word: string, rest: readonly string[]): CommandName | undefined {
+  if (['check', 'fix', 'apply'].includes(word) && rest.includes('--diff')) return 'diff';
   if (word === 'fix' || (word === 'check' && rest.includes('--fix'))) return 'apply';
   return isCommand(word) ? word : undefined;
+}
+
+/** `memfix .`, `memfix --fix src`: no command, and something that `check` understands, as other tools are called. */
+function isForCheck(word: string, io: Io): boolean {
+  if (commandNamed(word, []) !== undefined) return false;
+  if (!word.startsWith('-')) return existsSync(resolve(io.cwd, word));
+  const [name = ''] = word.replace(/^--?(?:no-)?/, '').split('=');
+  return (
+    word === '--diff' ||
+    COMMANDS.check.options.some((each) =>
+      word.startsWith('--') ? each === name : optionInfo(each).short === name,
+    )
+  );
+}
+
+/** Without the words that chose the command, and with our word for git's `--patch`. */
+function ownWords(name: CommandName, first: string, rest: readonly string[]): readonly string[] {
+  const words = name === first ? rest : rest.filter((word) => word !== '--fix' && word !== '--diff');
+  if (name !== 'apply') return words;
+  return words.map((word) => (word === '-p' || word === '--patch' ? '--interactive' : word));
 }
 
 /** Commands that only look at files: interrupted is interrupted, however late. */
@@ -139,47 +168,27 @@ async function helpAbout(name: string | undefined, io: Io): Promise<string> {
   const width = io.stdout.isTTY === true ? widthOf(io.stdout) : Infinity;
   if (name === undefined) return fitted(overview(), width);
   const command = commandNamed(name, []);
-  if (command === undefined) throw unknownCommand(name, io);
+  if (command === undefined) throw unknownCommand(name);
   return fitted(helpFor(command), width);
 }
 
 const NEXT = 'Run `memfix --help` to see what there is; `memfix check` is where to begin.';
 
-/** What other tools call these. */
-const OTHERS_WORDS: ReadonlyMap<string, string> = new Map([
-  ['lint', 'check'],
-  ['rule', 'explain'],
-  ['rules', 'list'],
-  ['patch', 'diff'],
-  ['revert', 'undo'],
-  ['init', 'config'],
-  ['oom', 'check --oom'],
-  ['clean', 'check --no-cache'],
-  ['format', 'apply'],
-  ['add', 'apply -i'],
-]);
-
-function unknownCommand(word: string, io: Io): Failure {
+function unknownCommand(word: string): Failure {
   const known = Object.keys(COMMANDS);
   if (word.startsWith('-')) {
     return new Failure(
       'Unknown option',
-      `\`${word}\` stands where a command should.${optionOfCheck(word)}`,
+      `\`${word}\` stands where a command should.${OTHERS_STARTS.get(word) ?? ''}`,
       NEXT,
     );
   }
-  const isPath = existsSync(resolve(io.cwd, word));
-  const own = isPath ? `check ${word}` : OTHERS_WORDS.get(word);
+  const own = OTHERS_COMMANDS.get(word);
   return new Failure(
     'Unknown command',
-    `\`${word}\` is no command.${own === undefined ? didYouMean(word, known) : ` Did you mean \`memfix ${own}\`?`}`,
+    `\`${word}\` is no command.${OTHERS_STARTS.get(word) ?? ''}${own === undefined ? didYouMean(word, known) : ` Did you mean \`memfix ${own}\`?`}`,
     NEXT,
   );
-}
-
-function optionOfCheck(word: string): string {
-  const isOne = COMMANDS.check.options.some((name) => word === `--${name}` || word.startsWith(`--${name}=`));
-  return isOne ? ` Did you mean \`memfix check ${word}\`?` : '';
 }
 
 function internal(error: unknown, words: readonly string[]): Failure {
@@ -197,7 +206,10 @@ function internal(error: unknown, words: readonly string[]): Failure {
 
 /** A failure may be about the very words that choose the colour. */
 function paintBeforeParsing(words: readonly string[], io: Io) {
-  const isNever = words.includes('--color=never') || words[words.indexOf('--color') + 1] === 'never';
+  const isNever =
+    words.includes('--color=never') ||
+    words.includes('--no-color') ||
+    words[words.indexOf('--color') + 1] === 'never';
   return isNever ? noColor : paintFor('auto', io.env, io.stderr);
 }
 

@@ -1,5 +1,5 @@
 import type { Decision, Finding, Preview } from '../engine/outcome.js';
-import { clip, printable, widthOf } from '../report/cells.js';
+import { clip, clipStart, widthOf } from '../report/cells.js';
 import { type ChangeRow, changeRows } from '../report/change-view.js';
 import { EFFECT_WORDS } from '../report/effects.js';
 import { measuredEffect } from '../report/evidence.js';
@@ -14,6 +14,7 @@ import { placeMark } from '../text/place.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { Terminal } from './ask.js';
 import { KEYS } from './keys.js';
+import type { Reason } from './session-files.js';
 
 /** What a terminal of this size and colour can show. */
 export interface Look {
@@ -26,12 +27,16 @@ export interface Look {
 export interface Card {
   readonly position: number;
   readonly total: number;
+  /** How many have an answer. */
+  readonly answered: number;
   /** Open findings of its transform, and those in a row that are like it; itself included. */
   readonly kin: number;
   readonly row: number;
   readonly path: string;
   readonly source: SourceText;
   readonly finding: Finding;
+  /** What it has to do with memory that ran out. */
+  readonly reason?: Reason | undefined;
   readonly meta: TransformMeta | undefined;
   readonly preview: Preview;
   readonly answer: Decision | undefined;
@@ -105,7 +110,7 @@ export function promptText(card: Card, { paint, width }: Look): string {
 }
 
 export function noteText(note: string, { paint, width }: Look): string {
-  return `${wrap(note, Math.min(width, TEXT_WIDTH), { first: '', rest: '' }).map(paint.yellow).join('\n')}\n`;
+  return `${wrap(note, Math.min(width, TEXT_WIDTH), { first: '', rest: '' }).map(paint.magenta).join('\n')}\n`;
 }
 
 export function helpText({ paint, width }: Look): string {
@@ -136,13 +141,15 @@ export function detailText({ finding, meta, alternatives, standing }: Card, { pa
 }
 
 function headLines(
-  { position, total, kin, path, finding, standing, answer, isEdited }: Card,
+  { position, total, answered, kin, path, finding, standing, answer, isEdited }: Card,
   look: Look,
 ): string[] {
   const { paint, width } = look;
-  const place = printable(path) + placeMark(finding.at);
-  const share = total < 10 ? '' : ` · ${Math.floor((100 * (position - 1)) / total)} %`;
-  const title = clip(`── ${position}/${total}${share} ── ${place} `, width);
+  const place = path + placeMark(finding.at);
+  const share = total < 10 ? '' : ` · ${Math.floor((100 * answered) / total)} %`;
+  const start = `── ${position}/${total}${share} ── `;
+  const shown = clipStart(place, width - widthOf(start) - 1);
+  const rule = '─'.repeat(Math.max(width - widthOf(start) - widthOf(shown) - 1, 0));
   const tags = [
     paint.bold(finding.transform),
     paint[SAFETY_TONE[finding.safety]](standingOf(finding, standing)),
@@ -153,7 +160,8 @@ function headLines(
   ];
   return [
     '',
-    paint.bold(paint.cyan(title + '─'.repeat(Math.max(width - widthOf(title), 0)))),
+    // Bold cyan is bright, and cannot be read on white.
+    `${paint.cyan(start)}${paint.bold(shown)} ${paint.cyan(rule)}`,
     ...joined(tags, ' · ', width),
   ];
 }
@@ -172,7 +180,7 @@ function joined(parts: readonly string[], separator: string, width: number): str
 
 /** Why, the effect and what is asked, in at most `most` rows: a line each where it must be short. */
 function footLines(card: Card, look: Look, most: number): string[] {
-  const { finding, meta, alternatives, standing } = card;
+  const { finding, reason, meta, alternatives, standing } = card;
   const { paint, width } = look;
   const isShort = most !== Infinity;
   const say = (label: string, text: string) =>
@@ -181,6 +189,7 @@ function footLines(card: Card, look: Look, most: number): string[] {
       : hung(label, text, width, paint.dim);
   const effect = meta && `${EFFECT_WORDS[finding.effect]}; ${measuredEffect(meta, finding.measuredAs)}`;
   const lines = [
+    ...(reason === undefined ? [] : say(`#${reason.rank}`, reason.because)),
     ...say('why', finding.message),
     ...(effect === undefined ? [] : say('effect', effect)),
     ...(standing === undefined ? [] : say('run', `${standing.label}${standing.words}`)),

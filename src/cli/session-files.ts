@@ -13,6 +13,16 @@ export interface Change {
   readonly lost?: string;
 }
 
+/** What a finding has to do with memory that ran out. */
+export interface Reason {
+  /** From 1, the likeliest first. */
+  readonly rank: number;
+  readonly because: string;
+}
+
+/** Of all findings of a run, by their names, also of those that nobody is asked about. */
+export type Reasons = ReadonlyMap<string, Reason>;
+
 /** The files under review as they were last read, and their findings by name. */
 export class ReviewedFiles {
   readonly #files = new Map<string, SourceFile>();
@@ -24,6 +34,7 @@ export class ReviewedFiles {
     scans: readonly Scan[],
     private readonly reread: (path: string) => SourceFile | undefined,
     private readonly metas: ReadonlyMap<string, TransformMeta>,
+    private readonly reasons?: Reasons,
   ) {
     this.items = inReviewOrder(scans.flatMap((scan) => this.#add(scan)));
   }
@@ -38,6 +49,15 @@ export class ReviewedFiles {
     const finding = this.#findings.get(item.ref);
     if (finding === undefined) throw new RangeError(`${item.ref} is not under review`);
     return finding;
+  }
+
+  reason({ ref }: Item): Reason | undefined {
+    return this.reasons?.get(ref);
+  }
+
+  /** Whether the run knew of it from the start, asked about or not. */
+  isKnown(path: string, finding: Finding): boolean {
+    return this.reasons?.has(refOf(path, finding)) === true;
   }
 
   asked(item: Item): Asked {
@@ -72,7 +92,14 @@ export class ReviewedFiles {
         const ref = refOf(file.path, finding);
         this.#findings.set(ref, finding);
         return {
-          ...{ ref, path: file.path, transform, safety, rank: this.#rank(finding), at: finding.span.start },
+          ...{
+            ref,
+            path: file.path,
+            transform,
+            safety,
+            rank: this.reasons?.get(ref)?.rank ?? this.#rank(finding),
+            at: finding.span.start,
+          },
           like: [transform, safety, finding.message.replace(/`[^`]*`/g, '``')].join('\0'),
           rivals: alternatives.map((key) => `${file.path}\0${key}`),
         };

@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import type { Decide, Decision, Finding, Outcome } from '../engine/outcome.js';
-import { plural } from '../report/prose.js';
+import { command, plural } from '../report/prose.js';
 import { placeText } from '../text/place.js';
 import { contentHash, type Entry } from '../workspace/answers.js';
 import { excludedIn } from '../workspace/changes.js';
@@ -74,7 +74,8 @@ export async function land(
     path,
     fixes: count('applied', 'edited'),
     suppressed: count('suppressed'),
-    fresh: remaining.filter((finding) => !known.has(refOf(path, finding))).length,
+    fresh: remaining.filter((finding) => !known.has(refOf(path, finding)) && !files.isKnown(path, finding))
+      .length,
     excluded: excludedIn(outcome),
     declined: declinedAfter(path, review, remaining, contentHash(outcome.file.source, outcome.after)),
     ...bugs,
@@ -111,9 +112,13 @@ function answeredOnce(path: string, answers: ReadonlyMap<string, Decision>): Dec
 
 /** What became of the findings, in one line. */
 export function totals(
-  count: Readonly<Record<'applied' | 'files' | 'suppressed' | 'declined' | 'unanswered', number>>,
+  count: Readonly<Record<'applied' | 'suppressed' | 'declined' | 'unanswered', number>> & {
+    readonly landed: readonly Landed[];
+  },
 ): string {
-  const { applied, files, suppressed, declined, unanswered } = count;
+  const { landed, applied, suppressed, declined, unanswered } = count;
+  // A file that only got a comment has no fix.
+  const files = landed.filter(({ fixes }) => fixes > 0).length;
   return [
     applied === 0
       ? 'No fix applied'
@@ -122,4 +127,17 @@ export function totals(
     ...(declined > 0 ? [`${declined} declined`] : []),
     ...(unanswered > 0 ? [`${unanswered} left open`] : []),
   ].join(', ');
+}
+
+/** Where a review stopped, and how to go on. */
+export function farewell(
+  { items, cursor, mode }: Review,
+  interrupted: boolean,
+  isKept: boolean,
+  aim: string | undefined,
+): string {
+  const where =
+    mode === 'interrupted' ? `${items[cursor]?.path} was left as it was` : 'not all files were written';
+  const left = interrupted ? `Stopped; ${where}. ` : '';
+  return isKept ? `${left}${command('apply -i --resume', aim)} goes on from here.` : left;
 }

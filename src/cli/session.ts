@@ -1,8 +1,8 @@
 import type { Engine } from '../engine/engine.js';
 import type { Decision, Outcome, Preview, Scan, SourceFile } from '../engine/outcome.js';
-import { command, plural } from '../report/prose.js';
+import { plural } from '../report/prose.js';
 import type { Proven } from '../report/prove/proven.js';
-import { forTerminal } from '../report/terminal.js';
+import { ERASE_LINE, forTerminal } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { State } from '../workspace/state.js';
 import type { Written } from '../workspace/write.js';
@@ -26,15 +26,17 @@ import {
 import { type Card, cardText, helpText, lookOf, noteText, promptText } from './screen.js';
 import { explanation, scrolled } from './session-card.js';
 import { forEditor, fromEditor, tryOut } from './session-edit.js';
-import { ReviewedFiles } from './session-files.js';
+import { type Reasons, ReviewedFiles } from './session-files.js';
 import { Memory } from './session-memory.js';
 import { covers, type Remember, reachMeant, reachQuestion } from './session-remember.js';
-import { type Landed, land, leftOpen, pathsToWrite, totals } from './session-write.js';
+import { farewell, type Landed, land, leftOpen, pathsToWrite, totals } from './session-write.js';
 
 export interface ReviewInput {
   readonly engine: Engine;
   readonly scans: readonly Scan[];
   readonly metas: ReadonlyMap<string, TransformMeta>;
+  /** What the findings have to do with memory that ran out. */
+  readonly reasons?: Reasons | undefined;
   /** What runs of the person's own command have shown. */
   readonly proven?: Proven | undefined;
   /** Hash check, journal, atomic write; called once for each file that changes. */
@@ -92,7 +94,8 @@ class Session {
   #from: number | undefined;
 
   constructor(private readonly input: ReviewInput) {
-    this.#files = new ReviewedFiles(input.engine, input.scans, input.reread, input.metas);
+    const { engine, scans, reread, metas, reasons } = input;
+    this.#files = new ReviewedFiles(engine, scans, reread, metas, reasons);
     this.#memory = new Memory(input.state, input.resume, this.#files);
     this.#review = this.#memory.begin();
     this.#ask = new Ask(input.terminal);
@@ -114,12 +117,16 @@ class Session {
     this.#ask.relax();
     const wasInterrupted = this.#review.mode === 'interrupted';
     const landed: Landed[] = [];
-    for (const path of pathsToWrite(this.#review)) {
+    const paths = pathsToWrite(this.#review);
+    if (paths.length > 1) this.#print(`\nWriting ${paths.length} files…\n`);
+    for (const path of paths) {
       if (this.#ask.isInterrupted && !wasInterrupted) break;
       this.#refresh(path);
       if (!pathsToWrite(this.#review).includes(path)) continue;
+      this.#print(`${ERASE_LINE}writing file ${landed.length + 1} …`);
       landed.push(await land(path, this.#review, this.#files, this.input.engine, this.input.write));
     }
+    this.#print(ERASE_LINE);
     return this.#conclude(landed, this.#ask.isInterrupted || wasInterrupted);
   }
 
@@ -248,6 +255,7 @@ class Session {
     const text = this.#review.edits.get(item.ref);
     return {
       ...{ position: this.#review.cursor + 1, total: this.#review.items.length },
+      answered: this.#review.answers.size,
       ...{ kin: openOfTransform(this.#review), row: likeInARow(this.#review).length },
       alternatives: alternativesOf(this.#review).map((each) => ({
         title: `${each.transform} (${each.safety}): ${this.#files.finding(each).fix?.title}`,
@@ -256,6 +264,7 @@ class Session {
       path: item.path,
       source: file.source,
       finding,
+      reason: this.#files.reason(item),
       meta: this.input.metas.get(item.transform),
       standing: this.input.proven?.standing(item.path, finding),
       preview:
@@ -302,11 +311,9 @@ class Session {
     for (const { path, failed, fresh, excluded, declined } of landed) {
       if (failed !== undefined) this.#failed.push({ path, reason: failed });
       this.#memory.keepEntries(declined);
-      for (const sentence of excluded) this.#print(noteText(sentence, look));
-      if (fresh > 0) {
-        const more = `${plural(fresh, 'finding')} of ${path} showed up only now; run memfix again to see more.`;
-        this.#print(noteText(more, look));
-      }
+      const more = `${plural(fresh, 'finding')} of ${path} showed up only now; run memfix again to see more.`;
+      for (const sentence of [...excluded, ...(fresh > 0 ? [more] : [])])
+        this.#print(noteText(sentence, look));
     }
     const sum = (of: (file: Landed) => number) => landed.reduce((total, file) => total + of(file), 0);
     const applied = sum((file) => file.fixes);
@@ -315,28 +322,25 @@ class Session {
     const declined = [...answers.values()].filter(({ kind }) => kind === 'skip').length;
     const unanswered = Math.max(items.length - applied - suppressed - declined, 0);
     const files = landed.filter((file) => file.fixes + file.suppressed > 0).length;
-    const told = totals({ applied, files, suppressed, declined, unanswered });
+    const told = totals({ landed, applied, suppressed, declined, unanswered });
     this.#print(`\n${look.paint.bold(told)}.\n`);
     const left = leftOpen(this.#review, landed, this.#files);
     if (unanswered > 0 && left !== '') this.#print(noteText(`Left open: ${left}.`, look));
     if (mode === 'finished' && !interrupted && this.#failed.length === 0) this.#memory.forget();
-    else if (unanswered > 0) this.#print(noteText(this.#farewell(interrupted), look));
+    else if (unanswered > 0)
+      this.#print(
+        noteText(
+          farewell(this.#review, interrupted, this.#memory.problem === undefined, this.input.aim),
+          look,
+        ),
+      );
     return { applied, suppressed, declined, unanswered, files, failed: this.#failed, interrupted };
-  }
-
-  #farewell(interrupted: boolean): string {
-    const path = this.#review.items[this.#review.cursor]?.path;
-    const where =
-      this.#review.mode === 'interrupted' ? `${path} was left as it was` : 'not all files were written';
-    const left = interrupted ? `Stopped; ${where}. ` : '';
-    return this.#memory.problem !== undefined
-      ? left
-      : `${left}${command('apply -i --resume', this.input.aim)} goes on from here.`;
   }
 
   async #show(text: string): Promise<void> {
     const isShown = await this.#ask.lend(async () => (await this.input.page?.(text)) === true);
-    if (!isShown) this.#print(text);
+    if (isShown) this.#onScreen = undefined;
+    else this.#print(text);
   }
 
   #print(text: string): void {

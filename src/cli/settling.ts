@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Decide, Outcome } from '../engine/outcome.js';
 import type { CheckedFiles } from '../oom/places.js';
+import { isNotebookName, readNotebook } from '../text/notebook/notebook.js';
 import { textOf } from '../workspace/bounded.js';
 import { eachBesideOnce } from '../workspace/changes.js';
 import { leftAsIs } from '../workspace/examine.js';
@@ -9,6 +10,7 @@ import type { Visit } from '../workspace/visit.js';
 import type { Context } from './context.js';
 import { type Look, lookThrough } from './looking.js';
 import { evidenceOf, withDiagnosis } from './oom.js';
+import { type Reasons, refOf } from './session-files.js';
 import type { Decided } from './verifying.js';
 
 /** A text on standard input comes back alone: a fix that needs another file to change is not for it. */
@@ -63,7 +65,7 @@ export async function related(
   context: Context,
   look: Look,
   evidence: NonNullable<Awaited<ReturnType<typeof evidenceOf>>>,
-): Promise<Visit> {
+): Promise<Visit & { readonly reasons: Reasons }> {
   const seen = await lookThrough(context, look, 'report');
   const { oom } = await withDiagnosis(
     { scans: seen.scans, skipped: seen.skipped, checked: seen.files },
@@ -85,13 +87,23 @@ export async function related(
     })
     .sort((a, b) => a.at - b.at)
     .map(({ scan }) => scan);
-  return { ...seen, scans };
+  const reasons = new Map(
+    (oom?.ranked ?? []).flatMap(({ scan, finding, rank, because }) =>
+      rank === undefined ? [] : [[refOf(scan.file.path, finding), { rank, because }] as const],
+    ),
+  );
+  return { ...seen, scans, reasons };
 }
 
 export function checkedFiles({ io }: Context, { targets }: Look): CheckedFiles {
   return {
     paths: new Map([...targets.keys()].map((path) => [path, slashed(resolve(io.cwd, path))])),
-    text: (path) => textOf(targets.get(path)?.target ?? path),
+    text: (path) => {
+      const text = textOf(targets.get(path)?.target ?? path);
+      if (text === undefined || !isNotebookName(path)) return text;
+      const notebook = readNotebook(text);
+      return 'program' in notebook ? notebook.program : undefined;
+    },
   };
 }
 

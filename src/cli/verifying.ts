@@ -238,12 +238,25 @@ async function withOnly(
   const policy = await look.project.policy();
   const repaired: Outcome[] = [];
   for (const outcome of outcomes) {
-    const decide: Decide = (finding, preview, earlier) =>
-      ids.has(idOf(outcome.file, earlier ?? finding)) ? policy(finding, preview) : { kind: 'skip' };
+    const { file } = outcome;
+    /** The lines that were offered. What another fix brings to light may have the key of one that is done. */
+    const offered = new Map<string, string>();
+    const decide: Decide = (finding, preview, earlier) => {
+      const id = idOf(file, earlier ?? finding);
+      const line = lineAt(preview.before, finding);
+      if (preview.before === file.source.text) offered.set(id, line);
+      const isNew = earlier === undefined && offered.get(id) !== line;
+      return ids.has(id) && !isNew ? policy(finding, preview) : { kind: 'skip' };
+    };
     const again = isChanged(outcome) ? await engine.repair(outcome.file, decide) : outcome;
     repaired.push(again.kind === 'outcome' ? again : outcome);
   }
   return eachBesideOnce({ scans: repaired.map(({ remaining }) => remaining), outcomes: repaired });
+}
+
+function lineAt(text: string, { span }: Finding): string {
+  const end = text.indexOf('\n', span.start);
+  return text.slice(text.lastIndexOf('\n', span.start - 1) + 1, end === -1 ? text.length : end).trim();
 }
 
 function changesIn({ io }: Context, look: Look, outcomes: readonly Outcome[]): readonly Change[] {

@@ -154,13 +154,18 @@ async function partsOfProgram(): Promise<readonly Part[]> {
       return {
         name: basename(path),
         module: output?.entryPoint,
-        code: `"use strict";${needed.join('')}${body}`,
+        code: `"use strict";${needed.join('')}${inAscii(body)}`,
         imports: imports
           .filter(({ kind, external }) => kind === 'import-statement' && external !== true)
           .map((each) => basename(each.path)),
       };
     }),
   );
+}
+
+/** Packs are read byte by byte (`packs.ts`), and the bundler lets patterns and tagged templates keep other characters. */
+function inAscii(code: string): string {
+  return code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** The terms of the packages that became part of the program. */

@@ -42,24 +42,40 @@ export function measuredRuns(): readonly Measured[] {
     .map((line): Measured => JSON.parse(line));
 }
 
-/** A line of `bench/gpu/sharded.jsonl`: a process of several, as far as one GPU can show it. */
+/** A line of `bench/gpu/nccl.jsonl` or `sharded.jsonl`: a process of several, as far as one GPU can show it. */
 export interface MeasuredProcess extends Measured {
-  readonly mode: 'plain' | 'ddp' | 'ddp-view' | 'fsdp';
+  readonly mode: 'plain' | 'ddp' | 'ddp-view' | 'ddp-unused' | 'fsdp';
+  /** One with NCCL, or several with Gloo. */
   readonly world: number;
+  /** Waited before each step, so that NCCL had let go of everything. */
+  readonly paused?: boolean;
+  /** Of every try; `peak` is the largest. */
+  readonly peaks?: readonly number[];
+  /** Drawn at random by it, and looked at when the formulas were final. */
+  readonly seed?: number;
 }
 
 export function measuredProcesses(): readonly MeasuredProcess[] {
-  const path = new URL('../../bench/gpu/sharded.jsonl', import.meta.url);
-  return readFileSync(path, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line): MeasuredProcess => JSON.parse(line));
+  return ['nccl', 'sharded'].flatMap((name) => {
+    const path = new URL(`../../bench/gpu/${name}.jsonl`, import.meta.url);
+    return readFileSync(path, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line): MeasuredProcess => JSON.parse(line));
+  });
 }
 
 /** Its run; of DDP with one process as with two, since buckets do not depend on their number. */
 export function processRun(row: MeasuredProcess): Run {
-  const gpus = row.mode.startsWith('ddp') ? 2 : row.world;
-  return { ...measuredRun(row), gpus, parallel: row.mode === 'fsdp' ? 'sharded' : 'data' };
+  const { mode, world, paused = false } = row;
+  // Gloo holds nothing, and a pause lets NCCL let go; within a step with accumulation there is none.
+  const isHeld = world === 1 && !(paused && row.accumulated === 1);
+  return {
+    ...measuredRun(row),
+    gpus: mode.startsWith('ddp') ? 2 : world,
+    parallel: mode === 'fsdp' ? 'sharded' : 'data',
+    bucketing: { views: mode === 'ddp-view', remade: isHeld && mode !== 'ddp-unused' },
+  };
 }
 
 /** As in `bench/gpu/budget_runs.py`: drawn at random, and measured when the formulas were final. */

@@ -27,6 +27,8 @@ import { Suppressions } from './suppression.js';
 
 /** Deep recursion in a parser or in a rule ends here, not in a stack trace. */
 const TOO_DEEP = 'it is nested too deeply';
+/** The text itself is not: some code of ours went too deep. */
+const TOO_INVOLVED = 'it is nested too deeply, or memfix followed it in circles: please report it';
 
 /** Where to look for what tree-sitter takes and Python 3 does not, before a second parser is asked. */
 const OLD_PYTHON = /(?:print|exec)[ \t]+[^=(\s]|\basync[ \t]*=/g;
@@ -180,7 +182,7 @@ function withTree<T>({ path }: SourceFile, tree: SyntaxTree, use: () => T): T | 
     return use();
   } catch (error) {
     if (error instanceof RangeError && /call stack/i.test(error.message)) {
-      return { kind: 'skipped', path, reason: TOO_DEEP };
+      return { kind: 'skipped', path, reason: TOO_INVOLVED };
     }
     throw error;
   } finally {

@@ -45,6 +45,7 @@ export const TORCH_ROWS: readonly Group[] = [
   group(TORCH, { gives: 'plain' }, 'Generator device'),
   group('torch.cuda.', { gives: 'number' }, 'current_device memory_allocated max_memory_allocated'),
   group(TORCH, { gives: 'arguments' }, 'compile'),
+  group(TORCH, { runs: true }, 'vmap utils.checkpoint.checkpoint utils.checkpoint.checkpoint_sequential'),
 ];
 
 /** Other names of the same objects, by prefix. */

@@ -1,18 +1,27 @@
 import type { Scan } from '../engine/outcome.js';
 import type { Moment, TransformMeta } from '../toolkit/contract.js';
+import { cluesIn } from './clues.js';
 import { type Frame, isLibrary } from './frame.js';
 import type { OutOfMemory } from './log.js';
 import { isFragmented, sizeOf } from './message.js';
 import { momentsOf } from './moment.js';
 import { type CheckedFiles, Places, type Spot } from './places.js';
+import { programAround } from './program.js';
 import { type Circumstances, type Mark, type Nearness, type Ranked, rankedBy } from './rank.js';
 import { type Snapshot, sitesOf } from './snapshot.js';
 
 /** What a log and a snapshot tell, together. */
 export interface Evidence {
   /** The name of the log, and what ran out of memory in it. */
-  readonly log?: { readonly name: string; readonly outOfMemory: readonly OutOfMemory[] };
+  readonly log?: Log;
   readonly snapshot?: { readonly name: string; readonly content: Snapshot };
+}
+
+interface Log {
+  readonly name: string;
+  readonly outOfMemory: readonly OutOfMemory[];
+  /** The lines of its errors are the numbers of cells: a notebook keeps what its cells wrote. */
+  readonly isNotebook?: boolean;
 }
 
 /** Memory that ran out, with its frames where they stand now. */
@@ -70,7 +79,9 @@ export function diagnose(
   ])
     places.acquaint(frames);
   const errors = [
-    ...(log?.outOfMemory ?? []).map((error) => locate(error, `${log?.name}:${error.line}`, places)),
+    ...(log?.outOfMemory ?? []).map((error) =>
+      locate(error, log === undefined ? '' : sourceOf(log, error), places),
+    ),
     ...(snapshot?.content.outOfMemory ?? []).map((error) => locate(error, snapshot?.name ?? '', places)),
   ];
   const marks = [
@@ -86,6 +97,7 @@ export function diagnose(
       .reduce((one, other) => one === true || other || (one ?? other), undefined),
     marks,
     tracebacks: errors.filter(({ frames }) => frames.length > 0).length,
+    program: programOf(errors, snapshot !== undefined, files),
   };
   const ranked = rankedBy(circumstances, scans, metaOf, places);
   return {
@@ -99,6 +111,21 @@ export function diagnose(
     ranked,
     related: relatedAmong(ranked),
   };
+}
+
+/** A snapshot has no frame of the top of a program, and an error without frames tells of none. */
+function programOf(
+  errors: readonly Located[],
+  hasSnapshot: boolean,
+  files: CheckedFiles,
+): ReadonlySet<string> | undefined {
+  const started = errors.map(({ frames }) => frames.flatMap(({ spot }) => spot?.file ?? []));
+  if (hasSnapshot || started.length === 0 || started.some((own) => own.length === 0)) return undefined;
+  return programAround(files, started.flat());
+}
+
+function sourceOf({ name, isNotebook }: Log, { line }: OutOfMemory): string {
+  return isNotebook === true ? `${name}: cell ${line}` : `${name}:${line}`;
 }
 
 function relatedAmong(ranked: readonly Ranked[]): ReadonlySet<Ranked> {
@@ -115,7 +142,9 @@ function locate(error: OutOfMemory, source: string, places: Places): Located {
     spot: places.find(frame),
   }));
   const moments = momentsOf(error.frames);
-  return { error, source, frames, moments, hints: hintsFor(error, moments, frames) };
+  const own = frames.flatMap(({ frame, spot }) => (spot === undefined ? [] : [{ frame, spot }]));
+  const hints = [...hintsFor(error, moments, frames), ...cluesIn(own, moments, places)];
+  return { error, source, frames, moments, hints };
 }
 
 function marksOf(frames: readonly LocatedFrame[], traceback: number): readonly Mark[] {

@@ -1,6 +1,6 @@
 /** One line of a traceback: where the program was. */
 export interface Frame {
-  /** As the log has it, with forward slashes: often of another machine. */
+  /** As the log has it, with forward slashes: often of another machine. A cell of a notebook is `In[12]`. */
   readonly path: string;
   readonly line: number;
   /** The function, without its class; `<module>` at the top of a file. */
@@ -20,8 +20,12 @@ export interface FrameLine {
 const CPYTHON = /^(.*?)File "([^"]+)", line (\d+)(?:, in (.+?))?\s*$/;
 /** `File ~/work/train.py:12, in step(model, batch)` */
 const IPYTHON = /^(.*?)File (\S.*?\.py):(\d+), in ([^\s(]+)/;
-/** `/work/train.py in step(model, batch)`; an arrow tells the line. */
-const OLD_IPYTHON = /^((?:.*\s)?)((?:~|\/|[A-Za-z]:\\)\S*\.py) in ([^\s(]+)\(/;
+/** `/work/train.py in step(model, batch)`, `<ipython-input-12-5a9b> in <module>`; an arrow tells the line. */
+const OLD_IPYTHON =
+  /^((?:.*\s)?)((?:~|\/|[A-Za-z]:\\)\S*\.py|<ipython-input-[\w-]+>) in (?:(<module>)\s*$|([^\s(]+|<cell line: \d+>)\()/;
+/** `Cell In[12], line 5, in step(model, batch)`, and before IPython 8.7 `Input In [12], in <cell line: 5>()`. */
+const CELL =
+  /^(.*?)(?:Cell|Input) In ?\[(\d+)\](?:, line (\d+))?(?:, in (?:<cell line: (\d+)>|([^\s(]+))\(.*)?$/;
 /** `│ /app/train.py:12 in step      │` */
 const RICH = /^(.*?)│ (\S.*?\.py):(\d+) in (\S+)\s*│?\s*$/;
 
@@ -30,16 +34,24 @@ const LONGEST = 4096;
 
 export function frameIn(line: string): FrameLine | undefined {
   if (line.length > LONGEST) return undefined;
-  if (!line.includes('.py') && !line.includes('File "')) return undefined;
+  if (!mayBeFrame(line)) return undefined;
   const numbered = CPYTHON.exec(line) ?? IPYTHON.exec(line) ?? RICH.exec(line);
   if (numbered !== null) {
     const [, before = '', path = '', number, name = '<module>'] = numbered;
     return { prefix: prefixOf(before), frame: frameOf(path, Number(number), name) };
   }
   const old = OLD_IPYTHON.exec(line);
-  return old === null
-    ? undefined
-    : { prefix: old[1] ?? '', frame: frameOf(old[2] ?? '', 0, old[3] ?? '<module>') };
+  if (old !== null)
+    return { prefix: old[1] ?? '', frame: frameOf(old[2] ?? '', 0, old[3] ?? old[4] ?? '<module>') };
+  const cell = CELL.exec(line);
+  if (cell === null) return undefined;
+  const [, before = '', count, number, topLine, name = '<module>'] = cell;
+  return { prefix: prefixOf(before), frame: frameOf(`In[${count}]`, Number(number ?? topLine ?? 0), name) };
+}
+
+/** Whether a line has what every frame has, told at little cost. */
+export function mayBeFrame(line: string): boolean {
+  return ['.py', 'File "', 'Cell In', 'Input In', '<ipython-'].some((sign) => line.includes(sign));
 }
 
 /** CPython indents a frame by two spaces more than the traceback's own lines. */
@@ -57,8 +69,22 @@ export function pointedAt(line: string): { readonly line: number; readonly sourc
   return found === null ? undefined : { line: Number(found[1]), source: (found[2] ?? '').trim() };
 }
 
-function frameOf(path: string, line: number, name: string): Frame {
-  return { path: path.replaceAll('\\', '/'), line, name: name.split('.').at(-1) ?? name };
+export function frameOf(path: string, line: number, name: string): Frame {
+  const slashed = path.replaceAll('\\', '/');
+  const cell = CELL_FILE.exec(slashed);
+  return {
+    path: cell === null ? slashed : `In[${cell[1] ?? cell[2] ?? ''}]`,
+    line,
+    name: /^<cell line/.test(name) ? '<module>' : (name.split('.').at(-1) ?? name),
+  };
+}
+
+/** What IPython calls a cell where a file is wanted; not every version puts its number in. */
+const CELL_FILE = /^<ipython-input-(\d+)-\w+>$|\/ipython-input-(?:(\d+)-)?\w+\.py$|\/ipykernel_\d+\/\d+\.py$/;
+
+/** Whether it is a cell of a notebook. */
+export function isCell({ path }: Pick<Frame, 'path'>): boolean {
+  return /^In\[\d*\]$/.test(path);
 }
 
 /** PyTorch, also where it was built from source. */
@@ -70,6 +96,7 @@ const INSTALLED =
   /(?:^|\/)(?:site-packages|dist-packages|lib\/python\d(?:\.\d+)?|Python\d+\/[Ll]ib|torchinductor_[^/]*)\/|^<|^[^/]*$(?<!\.py)/;
 
 export function isLibrary({ path }: Frame): boolean {
+  if (isCell({ path })) return false;
   return INSTALLED.test(path) || TORCH.test(path) || /\/bin\/[^/.]+$/.test(path);
 }
 

@@ -1,4 +1,4 @@
-import { type Frame, frameIn, pointedAt } from './frame.js';
+import { type Frame, frameIn, mayBeFrame, pointedAt } from './frame.js';
 import { type Complaint, complaintIn, type Figures, figuresIn, mayComplain } from './message.js';
 
 /** Memory that ran out, as a log tells it; the same at several times or in several ranks is told once. */
@@ -63,15 +63,16 @@ export class LogReader {
   readonly #found = new Map<string, OutOfMemory>();
   #line = 0;
 
-  read(raw: string, number: number): void {
+  read(coloured: string, number: number): void {
     this.#line = number;
+    const raw = plain(coloured);
     if (!this.#isWorthALook(raw)) return;
     if (QUOTED.test(raw)) for (const line of unquoted(raw)) this.#read(line);
     else this.#read(raw);
   }
 
   #read(raw: string): void {
-    const line = raw.replace(ESCAPES, '').trimEnd();
+    const line = plain(raw).trimEnd();
     const found = frameIn(line);
     if (found !== undefined) {
       const lane = this.#laneFor(found.prefix);
@@ -97,7 +98,7 @@ export class LogReader {
     for (const [key, lane] of this.#lanes) {
       if (this.#line - lane.last > PATIENCE) this.#close(key, lane);
     }
-    return this.#lanes.size > 0 || raw.includes('File ') || raw.includes('.py') || mayComplain(raw);
+    return this.#lanes.size > 0 || mayBeFrame(raw) || mayComplain(raw);
   }
 
   #laneFor(prefix: string): Lane {
@@ -270,6 +271,10 @@ function saysMore(other: OutOfMemory, one: OutOfMemory): boolean {
     other.memory === one.memory &&
     JSON.stringify(other.figures) === JSON.stringify(one.figures)
   );
+}
+
+function plain(line: string): string {
+  return line.includes('\x1b') ? line.replace(ESCAPES, '') : line;
 }
 
 function unquoted(line: string): readonly string[] {

@@ -1,10 +1,13 @@
 import { outlineOf } from '../syntax/outline.js';
-import { type Frame, installedPath, isLibrary } from './frame.js';
+import { Lines, type Position } from '../text/lines.js';
+import { cellsIn, isNotebookName, positionInCells } from '../text/notebook/notebook.js';
+import { type Frame, installedPath, isCell, isLibrary } from './frame.js';
 
 /** The files that were looked through, by the names they are reported under. */
 export interface CheckedFiles {
   /** Whole paths with forward slashes, by name. */
   readonly paths: ReadonlyMap<string, string>;
+  /** Of a notebook, the program of its cells. */
   text(name: string): string | undefined;
 }
 
@@ -19,13 +22,18 @@ export interface Block {
 export interface Spot {
   /** The name that the file is reported under. */
   readonly file: string;
-  /** Undefined where the statement is no longer there. */
+  /** Undefined where the statement is no longer there. Of a notebook, a line of its program. */
   readonly line: number | undefined;
+  /** The same as it is told: of a notebook, the line of a cell. */
+  readonly told: Told | undefined;
   /** Undefined at the top of the file. */
   readonly within: Block | undefined;
   /** Neither the statement nor the function is there any more: only the file is known. */
   readonly isFileOnly: boolean;
 }
+
+/** A line, and its cell where the file is a notebook. */
+export type Told = Pick<Position, 'line' | 'cell'>;
 
 /** Finds frames of another machine, and perhaps of an earlier day, in the files at hand. */
 export class Places {
@@ -45,13 +53,14 @@ export class Places {
   /** What one frame of a file shows, such as a function, tells which file the others are in. */
   acquaint(frames: Iterable<Frame>): void {
     for (const frame of frames) {
-      const file = this.#known.has(frame.path) ? undefined : this.#fileOf(frame);
-      if (file !== undefined) this.#known.set(frame.path, file);
+      const key = keyOf(frame);
+      const file = this.#known.has(key) ? undefined : this.#fileOf(frame);
+      if (file !== undefined) this.#known.set(key, file);
     }
   }
 
   find(frame: Frame): Spot | undefined {
-    const file = this.#known.get(frame.path) ?? this.#fileOf(frame);
+    const file = this.#known.get(keyOf(frame)) ?? this.#fileOf(frame);
     const text = file === undefined ? undefined : this.textOf(file);
     return file === undefined || text === undefined ? undefined : spotIn(file, text, frame);
   }
@@ -66,6 +75,7 @@ export class Places {
 
   /** The one file whose path ends most like the frame's; where only the name agrees, it must also hold what the frame shows. */
   #fileOf(frame: Frame): string | undefined {
+    if (isCell(frame)) return this.#holderOf(frame, [...this.files.paths.keys()].filter(isNotebookName));
     const isForeign = isLibrary(frame);
     const parts = partsOf(isForeign ? installedPath(frame) : frame.path);
     const alike = (this.#byName.get(parts[0] ?? '') ?? []).map(({ file, parts: own }) => ({
@@ -77,11 +87,21 @@ export class Places {
     const best = alike.filter(({ shared }) => shared === most).map(({ file }) => file);
     const [only, another] = best;
     if (another === undefined && most > 1) return only;
+    return this.#holderOf(frame, best);
+  }
+
+  /** The one of several files that holds the statement of a frame, or at least its function. */
+  #holderOf(frame: Frame, best: readonly string[]): string | undefined {
     const holding = best.filter((file) => this.textOf(file)?.holdsStatement(frame) === true);
     if (holding.length === 1) return holding[0];
     const having = best.filter((file) => this.textOf(file)?.hasFunction(frame) === true);
     return holding.length === 0 && having.length === 1 ? having[0] : undefined;
   }
+}
+
+/** What the frames of one file share; the cells of a traceback are of one notebook. */
+function keyOf(frame: Frame): string {
+  return isCell(frame) ? 'In[]' : frame.path;
 }
 
 /** The parts of a path, its end first. */
@@ -101,25 +121,28 @@ function sharedStart(a: readonly string[], b: readonly string[]): number {
 function spotIn(file: string, text: Text, frame: Frame): Spot {
   const named = text.functions.filter(({ name }) => name === frame.name);
   const isTop = frame.name === '<module>';
-  const line = nearest(text.linesWith(frame), frame.line, (at) =>
+  const line = nearest(text, text.linesWith(frame), frame.line, (at) =>
     isTop ? text.functionAt(at) === undefined : named.some((range) => text.functionAt(at) === range),
   );
   const within =
     (line === undefined ? undefined : text.functionAt(line)) ??
     (isTop ? undefined : closest(named, frame.line));
-  return { file, line, within, isFileOnly: !isTop && line === undefined && within === undefined };
+  const told = line === undefined ? undefined : text.told(line);
+  return { file, line, told, within, isFileOnly: !isTop && line === undefined && within === undefined };
 }
 
 /** Of the lines that could be it, one that `fits`, nearest to where it was. */
 function nearest(
+  text: Text,
   lines: readonly number[],
   wanted: number,
   fits: (line: number) => boolean,
 ): number | undefined {
+  const distance = (line: number) => Math.abs(text.told(line).line - wanted);
   return lines
     .filter(fits)
     .reduce<number | undefined>(
-      (best, line) => (best === undefined || Math.abs(line - wanted) < Math.abs(best - wanted) ? line : best),
+      (best, line) => (best === undefined || distance(line) < distance(best) ? line : best),
       undefined,
     );
 }
@@ -142,9 +165,23 @@ export class Text {
   #blanked: readonly string[] | undefined;
   #functions: readonly Block[] | undefined;
   #loops: readonly Block[] | undefined;
+  /** The first line of each cell of a notebook's program; none in other texts. */
+  readonly #cells: ReadonlyMap<number, number>;
+  /** A line of the text as it is told. */
+  readonly told: (line: number) => Told;
 
   constructor(private readonly text: string) {
     this.#lines = text.split(NEWLINE);
+    const lines = new Lines(text);
+    const cells = cellsIn(text);
+    this.#cells = new Map(cells.map(({ number, start }) => [number, lines.lineAt(start)]));
+    const inCells = positionInCells(lines, cells);
+    this.told = (line) => inCells({ line, column: 1 });
+  }
+
+  /** The line of the text that is told so. */
+  lineAt({ line, cell }: Told): number {
+    return cell === undefined ? line : line + (this.#cells.get(cell) ?? 1) - 1;
   }
 
   get functions(): readonly Block[] {
@@ -164,8 +201,24 @@ export class Text {
 
   /** Whether what stands on one line can have run before what stands on the other, further up, ran again. */
   shareLoop(above: number, below: number): boolean {
+    return this.#allLoops.some(({ first, last }) => above >= first && below <= last);
+  }
+
+  /** The loops around a line within a function, the outermost first. */
+  loopsAround(line: number, within: Block): readonly Block[] {
+    return this.#allLoops.filter(
+      ({ first, last }) => first >= within.first && last <= within.last && line > first && line <= last,
+    );
+  }
+
+  /** The lines of a block, with blanks for strings and comments. */
+  codeOf({ first, last }: Block): readonly string[] {
+    return this.#code.slice(first - 1, last);
+  }
+
+  get #allLoops(): readonly Block[] {
     this.#loops ??= blocksOf(this.#code, LOOP);
-    return this.#loops.some(({ first, last }) => above >= first && below <= last);
+    return this.#loops;
   }
 
   holdsStatement({ source }: Frame): boolean {
@@ -177,7 +230,8 @@ export class Text {
   }
 
   /** Where the statement of a frame could be now. Where the log does not show it, its number is all there is. */
-  linesWith({ line, source }: Frame): readonly number[] {
+  linesWith({ path, line, source }: Frame): readonly number[] {
+    if (source === undefined && isCell({ path })) return [];
     if (source === undefined) return line >= 1 && line <= this.#lines.length ? [line] : [];
     return this.#lines.flatMap((content, index) => (content.trim() === source ? [index + 1] : []));
   }

@@ -31,6 +31,8 @@ export interface Circumstances {
   readonly isFragmented: boolean | undefined;
   readonly marks: readonly Mark[];
   readonly tracebacks: number;
+  /** The files of the program that ran; undefined where that is not known. */
+  readonly program: ReadonlySet<string> | undefined;
 }
 
 export interface Ranked {
@@ -118,7 +120,9 @@ class Judge {
     const inTraceback = nearest(nears.filter(({ mark }) => mark.frame !== undefined));
     const inSnapshot = nearest(nears.filter(({ mark }) => mark.frame === undefined));
     const fit = this.#fit(meta, nears.length > 0);
-    const doubt = finding.effect === 'tidy' ? 'but no gain was measured' : this.#doubt(meta, fit);
+    const isElsewhere = this.circumstances.program?.has(scan.file.path) === false;
+    const doubt =
+      finding.effect === 'tidy' ? 'but no gain was measured' : isElsewhere ? '' : this.#doubt(meta, fit);
     const all = [fit, inTraceback, inSnapshot].filter((near) => near !== undefined);
     const place = all.reduce<Nearness>((best, { nearness }) => nearer(best, nearness), 'other');
     const useless = this.#uselessness(meta);
@@ -128,6 +132,7 @@ class Judge {
       ...(inSnapshot === undefined ? [] : [bytesWords(inSnapshot)]),
     ];
     if (useless !== undefined) phrases.push(useless);
+    else if (isElsewhere) phrases.splice(0, phrases.length, 'no file of the traceback imports it');
     else if (phrases.length === 0) phrases.push(fit?.because ?? this.#elsewhere());
     else if (doubt !== undefined) phrases.push(doubt);
     return {
@@ -145,13 +150,14 @@ class Judge {
     const marks = this.#marks.get(scan.file.path) ?? [];
     if (marks.length === 0) return [];
     const text = this.places.textOf(scan.file.path);
-    const around = text?.functionAt(at.line);
+    const first = text?.lineAt(at) ?? at.line;
+    const last = text?.lineAt(end) ?? end.line;
+    const around = text?.functionAt(first);
     return marks.map((mark): Near => {
       const { line, within, isFileOnly } = mark.spot;
-      if (line !== undefined && line >= at.line && line <= end.line) return { nearness: 'line', mark };
+      if (line !== undefined && line >= first && line <= last) return { nearness: 'line', mark };
       const isSame = !isFileOnly && within?.first === around?.first;
-      const isLater =
-        isSame && line !== undefined && at.line > line && text?.shareLoop(line, at.line) === false;
+      const isLater = isSame && line !== undefined && first > line && text?.shareLoop(line, first) === false;
       const nearness = !isSame || isLater ? 'file' : mark.isInnermost ? 'function' : 'stack';
       return { nearness, mark, isLater };
     });

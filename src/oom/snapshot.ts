@@ -1,4 +1,4 @@
-import { type Frame, isLibrary } from './frame.js';
+import { type Frame, frameOf, isLibrary } from './frame.js';
 import type { OutOfMemory } from './log.js';
 import { sizeOf } from './message.js';
 
@@ -38,9 +38,7 @@ export interface SnapshotAnswer {
 }
 
 export function snapshotOf(answer: SnapshotAnswer): Snapshot {
-  const known = answer.frames.map(([path, line, name]): Frame => {
-    return { path: path.replaceAll('\\', '/'), line, name };
-  });
+  const known = answer.frames.map(([path, line, name]) => frameOf(path, line, name));
   const framesOf = (numbers: readonly number[]) => numbers.flatMap((number) => known[number] ?? []);
   const { reserved, live, unrecorded } = answer;
   return {

@@ -1,13 +1,16 @@
 import { placeText } from '../text/place.js';
-import { printable } from './cells.js';
+import { clipStart, printable, widthOf } from './cells.js';
 import { command, plural } from './prose.js';
 import type { Report, Taken, View } from './report.js';
-import { fixedSentence } from './summary.js';
-import { table } from './table.js';
+import { fixedSentence, nothingSeen } from './summary.js';
+import { GAP, type TableCell, table } from './table.js';
 import { tally } from './tally.js';
 
+/** Columns below which a place says nothing. */
+const NARROWEST = 16;
+
 /** What was fixed, one line each: where, by which transform, and how. */
-export function renderApplied(taken: readonly Taken[], { paint, width }: View): string {
+export function renderApplied(taken: readonly Taken[], { paint, width, isTerminal }: View): string {
   if (taken.length === 0) return '';
   const rows = taken.map(({ path, finding }) => [
     { text: 'fixed', paint: paint.green },
@@ -15,10 +18,20 @@ export function renderApplied(taken: readonly Taken[], { paint, width }: View): 
     { text: finding.transform, paint: paint.bold },
     { text: printable(finding.fix?.title ?? '') },
   ]);
-  const isWide = table(rows.map((row) => row.slice(0, 3))).every((line) => line.length + 12 < width);
-  return table(isWide ? rows : rows.map((row) => row.slice(0, 3)))
+  const few = rows.map((row) => row.slice(0, 3));
+  const isWide = table(few).every((line) => line.length + 12 < width);
+  return table(isWide ? rows : isTerminal === true ? narrowed(few, width) : few)
     .map((line) => `${line}\n`)
     .join('');
+}
+
+/** Places cut at their start, so that a line of a terminal is not broken. */
+function narrowed(rows: readonly (readonly TableCell[])[], width: number): readonly (readonly TableCell[])[] {
+  const widest = (column: number) => Math.max(...rows.map((row) => widthOf(row[column]?.text ?? '')));
+  const room = Math.max(width - widest(0) - widest(2) - 2 * GAP.length, NARROWEST);
+  return rows.map((row) =>
+    row.map((cell, at) => (at === 1 ? { ...cell, text: clipStart(cell.text, room) } : cell)),
+  );
 }
 
 /** What was done, and one line on the rest. */
@@ -39,9 +52,18 @@ export function summarizeApplied(report: Report, isVerbose: boolean): readonly s
     ...left,
     ...(skipped > 0 ? [`${plural(skipped, 'file')} skipped`] : []),
   ];
+  if (report.checked === 0 && report.taken?.length === 0 && skipped === 0) return [`${nothingSeen(report)}.`];
   if (rest.length === 0) return [...did, 'Nothing else was found.'];
-  const asks =
-    fixable.unsafe + fixable.advice > 0 ? `, ${command('apply -i', report.aim)} asks about each` : '';
+  const open = fixable.unsafe + fixable.advice;
+  const about =
+    open === 1
+      ? rest.length === 1 && findings === 1
+        ? 'it'
+        : 'one'
+      : open === findings && rest.length === 1
+        ? 'each'
+        : open;
+  const asks = open > 0 ? `, ${command('apply -i', report.aim)} asks about ${about}` : '';
   const next = isVerbose
     ? ''
     : `: ${command(findings > 0 ? 'check' : 'check -v', report.aim)} shows ${findings + refused + skipped === 1 ? 'it' : 'them'}${asks}`;

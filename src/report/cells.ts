@@ -87,6 +87,16 @@ export function clip(line: string, width: number): string {
   return `${kept.map((cell) => cell.text).join('')}…`;
 }
 
+/** The end of a path in at most `width` columns, which says most: from the start of a folder's name where there is one. */
+export function clipStart(path: string, width: number): string {
+  if (widthOf(path) <= width) return printable(path);
+  const cells = cellsOf(path);
+  const total = widthOf(path);
+  const kept = cells.filter((cell) => total - cell.column < width).map((cell) => cell.text);
+  const folder = kept.indexOf('/');
+  return `…${kept.slice(folder > kept.length / 2 ? 0 : Math.max(folder, 0)).join('')}`;
+}
+
 function* segments(text: string): Generator<string> {
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   for (const { segment } of graphemes.segment(text)) yield segment;

@@ -44,13 +44,31 @@ function rowsOf(
   paint: Paint,
   width: number,
 ) {
-  const hunks = shownHunks(before, after);
-  const last = hunks.at(-1);
+  const all = shownHunks(before, after);
+  const last = all.at(-1);
   const digits = String((last?.oldStart ?? 0) + (last?.lines.length ?? 0)).length;
+  const hunks = fitting(all, roomFor(width, digits));
   return hunks.flatMap((hunk, at) => [
     ...(at === 0 ? [] : [{ text: paint.dim(`${' '.repeat(digits)} ⋮`), isChange: false }]),
     ...hunkRows(hunk, digits, paint, width),
   ]);
+}
+
+function roomFor(width: number, digits: number): number {
+  return Math.max(width - digits - 3, 8);
+}
+
+/** Without the indentation that all lines share, where one of them would not fit in so many columns. */
+function fitting(hunks: readonly Hunk[], room: number): readonly Hunk[] {
+  const texts = hunks.flatMap(({ lines }) => lines.map(({ text }) => text.replace(/\n$/, '')));
+  if (texts.every((text) => text.length <= room)) return hunks;
+  const indents = texts.flatMap((text) => (text.trim() === '' ? [] : [/^ */.exec(text)?.[0].length ?? 0]));
+  const shared = Math.min(...indents);
+  const cut = (line: HunkLine): HunkLine => ({
+    ...line,
+    text: line.text.trim() === '' ? line.text : line.text.slice(shared),
+  });
+  return hunks.map((hunk) => ({ ...hunk, lines: hunk.lines.map(cut) }));
 }
 
 function hunkRows(hunk: Hunk, digits: number, paint: Paint, width: number): readonly ChangeRow[] {
@@ -70,7 +88,7 @@ function lineRows(
   paint: Paint,
   width: number,
 ): readonly ChangeRow[] {
-  const room = Math.max(width - number.length - 3, 8);
+  const room = roomFor(width, number.length);
   const tone = kind === '-' ? paint.red : kind === '+' ? paint.green : (text: string) => text;
   const rows = folded(stretches, kind === ' ' ? undefined : paint.inverse, room, kind === ' ');
   return rows.map((content, at) => {
@@ -92,7 +110,9 @@ export function folded(
   for (const { text, isChanged } of stretches) {
     let part = '';
     const flush = () => {
-      rows[rows.length - 1] += isChanged && strong !== undefined ? strong(part) : part;
+      // Indentation that changed is no word: a bar of colour would outshine the rest.
+      const isStrong = isChanged && strong !== undefined && part.trim() !== '';
+      rows[rows.length - 1] += isStrong ? strong(part) : part;
       part = '';
     };
     for (const cell of cellsOf(text, 0, column)) {

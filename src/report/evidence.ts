@@ -80,8 +80,11 @@ export function measuredEffect(meta: TransformMeta, measuredAs?: string): string
   if (gpu === undefined || 'notMeasured' in gpu || only === undefined)
     return meta.evidence.verdict.split(/(?<=\.) /)[0] ?? '';
   const machine = shortMachine(gpu.machine).split(',')[0] ?? '';
-  const text = (figure: Figure) =>
-    `${changeText(figure, EXPECTED[meta.symptom])} (${figure.what}, ${machine})`;
+  const text = (figure: Figure) => {
+    const [from, to] = changeText(figure, EXPECTED[meta.symptom]).split(' → ');
+    const told = from === to ? `no difference was measured, ${from}` : `${from} → ${to}`;
+    return `${told} (${figure.what}, ${machine})`;
+  };
   const own = figures.find(({ what }) => measuredAs !== undefined && what.startsWith(measuredAs));
   if (own !== undefined || others.length === 0) return text(own ?? only);
   const gain = (figure: Figure) =>

@@ -1,8 +1,10 @@
 import type { Diagnosis, Located, Site } from '../oom/diagnosis.js';
 import { isFragmented, sizeOf } from '../oom/message.js';
+import type { Spot } from '../oom/places.js';
 import type { Ranked } from '../oom/rank.js';
-import { clip, printable, widthOf } from './cells.js';
-import { plural, wrap } from './prose.js';
+import { placeText } from '../text/place.js';
+import { clip, clipStart, printable, widthOf } from './cells.js';
+import { plural, shellWord, wrap } from './prose.js';
 import type { View } from './report.js';
 import { GAP, table } from './table.js';
 import { withoutMarks } from './terminal.js';
@@ -27,7 +29,7 @@ export function renderDiagnosis(diagnosis: Diagnosis, style: Style): string[][] 
     ...(more > 0 ? [[`${MARGIN}and ${plural(more, 'other place')} in the log where memory ran out`]] : []),
     ...(snapshot === undefined ? [] : [snapshotBlock(snapshot, style)]),
     wrap(verdictOf(diagnosis), style.width, { first: '', rest: '' }),
-    ...(found(related).length > 0 ? [] : [nextSteps(snapshot === undefined, style)]),
+    ...(found(related).length > 0 ? [] : [nextSteps(diagnosis, style)]),
   ];
 }
 
@@ -35,7 +37,11 @@ export function renderDiagnosis(diagnosis: Diagnosis, style: Style): string[][] 
 export function headline({ error: { who, figures, times, ranks } }: Located): string {
   const device = figures.device === undefined ? '' : ` on GPU ${figures.device}`;
   const often = times > 1 ? `, ${times} times` : '';
-  return `Out of memory: ${who}${device}${often}${ranks.length === 0 ? '' : ` (${ranks.join(', ')})`}`;
+  return `Out of memory: ${who}${device}${often}${ranks.length === 0 ? '' : ` (${inOrder(ranks).join(', ')})`}`;
+}
+
+function inOrder(ranks: readonly string[]): readonly string[] {
+  return [...ranks].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 }
 
 function errorBlock(located: Located, style: Style): string[] {
@@ -80,7 +86,7 @@ function frameLines({ frames }: Located, { paint, width }: Style): string[] {
     { text: `${number}`, paint: paint.dim, align: 'right' as const },
     spot === undefined
       ? { text: clipStart(`${withoutPackages(frame.path)}:${frame.line}`, width / 2), paint: paint.dim }
-      : { text: clipStart(`${spot.file}:${spot.line ?? `(was ${frame.line})`}`, width / 2) },
+      : { text: clipStart(spotText(spot) ?? `${spot.file}:(was ${frame.line})`, width / 2) },
     { text: printable(frame.name), paint: paint.bold },
   ]);
   const used = Math.max(...table(rows).map((line) => widthOf(withoutMarks(line))));
@@ -122,7 +128,7 @@ function snapshotBlock(snapshot: NonNullable<Diagnosis['snapshot']>, style: Styl
 
 function siteRow({ frame, bytes, spot }: Site, live: number, { paint, width }: Style) {
   const place =
-    spot === undefined ? `${frame.path}:${frame.line}` : `${spot.file}:${spot.line ?? frame.line}`;
+    spot === undefined ? `${frame.path}:${frame.line}` : (spotText(spot) ?? `${spot.file}:${frame.line}`);
   return [
     { text: sizeOf(bytes), align: 'right' as const },
     { text: `${Math.round((100 * bytes) / Math.max(live, 1))} %`, paint: paint.dim, align: 'right' as const },
@@ -131,15 +137,13 @@ function siteRow({ frame, bytes, spot }: Site, live: number, { paint, width }: S
   ];
 }
 
+function spotText({ file, told }: Spot): string | undefined {
+  return told && placeText(file, told);
+}
+
 /** Where packages are installed says nothing. */
 function withoutPackages(path: string): string {
   return path.replace(/^.*\/(?:site|dist)-packages\//, '');
-}
-
-/** The end of a path says most. */
-function clipStart(path: string, width: number): string {
-  const shown = printable(path);
-  return shown.length <= width ? shown : `…${shown.slice(shown.length - Math.floor(width) + 1)}`;
 }
 
 function verdictOf({ ranked, related }: Diagnosis): string {
@@ -169,14 +173,27 @@ function found(ranked: Iterable<Ranked>): readonly Ranked[] {
   return [...ranked].filter(({ rank }) => rank !== undefined);
 }
 
-function nextSteps(wantsSnapshot: boolean, style: Style): string[] {
+/** The script that was started and what its device has, as far as the log tells: `src/train.py --fit 24GB`. */
+function budgetWords({ errors }: Diagnosis): string {
+  const [error] = errors;
+  const top = error?.frames.find(({ spot }) => spot !== undefined)?.spot?.file;
+  const capacity = error?.error.figures.capacity;
+  const fit = capacity === undefined ? '' : ` --fit ${Math.floor(capacity / 1e9)}GB`;
+  return top === undefined || !top.endsWith('.py') ? '' : ` ${shellWord(top)}${fit}`;
+}
+
+function nextSteps(diagnosis: Diagnosis, style: Style): string[] {
+  const wantsSnapshot = diagnosis.snapshot === undefined;
+  const words = budgetWords(diagnosis);
   const steps = [
     ...(wantsSnapshot
       ? [
           'See what holds the memory: call `torch.cuda.memory._record_memory_history()` at the start and `torch.cuda.memory._dump_snapshot("snapshot.pickle")` where it runs out, and add `--snapshot snapshot.pickle`.',
         ]
       : []),
-    'See whether the run can fit at all: `memfix budget` adds up what a model of your size needs, and `--fit` names the gentlest changes.',
+    words === ''
+      ? 'See whether the run can fit at all: `memfix budget` adds up what a model of your size needs, and `--fit` names the gentlest changes.'
+      : `See whether the run can fit at all: \`memfix budget${words}\` adds up what it needs, and names the gentlest changes.`,
   ];
   return ['What to do next:', ...bullets(steps, style, '• ')];
 }
@@ -222,7 +239,7 @@ interface JsonFrame {
   readonly line: number;
   readonly function: string;
   /** The file among those checked, and the line where the statement is now. */
-  readonly found: { readonly path: string; readonly line: number | null } | null;
+  readonly found: { readonly path: string; readonly line: number | null; readonly cell?: number } | null;
 }
 
 const JSON_SITES = 100;
@@ -259,6 +276,13 @@ function frameJson({ frame, spot }: Pick<Site, 'frame' | 'spot'>): JsonFrame {
   const { path, line, name } = frame;
   return {
     ...{ path, line, function: name },
-    found: spot === undefined ? null : { path: spot.file, line: spot.line ?? null },
+    found:
+      spot === undefined
+        ? null
+        : {
+            path: spot.file,
+            line: spot.told?.line ?? null,
+            ...(spot.told?.cell !== undefined && { cell: spot.told.cell }),
+          },
   };
 }

@@ -8,7 +8,9 @@ import { table } from './table.js';
 
 export interface Overview {
   readonly folder: string;
+  /** Notebooks included. */
   readonly files: number;
+  readonly notebooks: number;
   readonly packages: ReadonlyMap<string, number>;
   readonly scans: readonly Scan[];
   /** Files that a quick look could not settle; undefined where everything is known. */
@@ -24,7 +26,7 @@ const GOOD_FOR = {
 
 /** What `memfix` alone says about the folder it is in, and the one next command. */
 export function renderOverview(overview: Overview, { paint, width }: View): string {
-  const { folder, files, packages, scans, unsettled } = overview;
+  const { folder, files, notebooks, packages, scans, unsettled } = overview;
   const findings = scans.flatMap((scan) => scan.findings.filter((finding) => !isRefused(finding)));
   const torch = packages.get('torch') ?? 0;
   const others = [...packages.keys()].filter((name) => name !== 'torch');
@@ -43,7 +45,7 @@ export function renderOverview(overview: Overview, { paint, width }: View): stri
     ...wrap(
       files === 0
         ? `There are no Python files in ${printable(folder)}.`
-        : `${printable(folder)}: ${plural(files, 'Python file')}, ${torch === 0 ? 'none with torch' : `torch in ${torch}`}${others.length === 0 ? '' : ` (with ${others.join(', ')})`}.`,
+        : `${printable(folder)}: ${countText(files, notebooks)}, ${torch === 0 ? 'none with torch' : `torch in ${torch}`}${others.length === 0 ? '' : ` (with ${others.join(', ')})`}.`,
       width,
       { first: '', rest: '' },
     ),
@@ -52,6 +54,14 @@ export function renderOverview(overview: Overview, { paint, width }: View): stri
     ...next(overview, findings.filter(({ safety }) => safety === 'safe').length, { paint, width }),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function countText(files: number, notebooks: number): string {
+  const scripts = files - notebooks;
+  return [
+    ...(scripts > 0 || notebooks === 0 ? [plural(scripts, 'Python file')] : []),
+    ...(notebooks > 0 ? [plural(notebooks, 'notebook')] : []),
+  ].join(' and ');
 }
 
 function found(

@@ -19,6 +19,10 @@ export interface Report {
   readonly checked: number;
   /** Only files that changed were asked for. */
   readonly onlyChanged?: boolean;
+  /** Patterns of files that were passed over. */
+  readonly exclude?: readonly string[];
+  /** Unsafe fixes were asked for, too. */
+  readonly takesUnsafe?: boolean;
   readonly fixed?: Fixed;
   /** The findings that `apply` fixed. */
   readonly taken?: readonly Taken[];
@@ -54,6 +58,8 @@ export interface View {
   readonly width: number;
   /** Also show the sites that were seen and left alone. */
   readonly verbose: boolean;
+  /** A person reads it as it is: what does not fit may be cut. */
+  readonly isTerminal?: boolean;
 }
 
 export const SAFETIES: readonly Safety[] = ['safe', 'unsafe', 'advice'];

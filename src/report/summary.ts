@@ -1,16 +1,20 @@
+import { printable } from './cells.js';
 import { countByEffect, effectPhrase } from './effects.js';
 import { command, plural } from './prose.js';
 import { type Report, SAFETIES, type Taken } from './report.js';
 import { type Tally, tally } from './tally.js';
 
 /** What was found or fixed, and the next step, in one paragraph. */
-export function summarize(report: Report): string {
+export function summarize(report: Report, isVerbose = false): string {
   const counts = tally(report);
   const facts = [
     found(counts, report),
-    ...(counts.findings > 0 && counts.refused > 0 ? [`${leftAlone(counts)} (\`-v\`)`] : []),
+    ...(counts.findings > 0 && counts.refused > 0
+      ? [`${leftAlone(counts)}${isVerbose ? '' : ' (`-v`)'}`]
+      : []),
     ...(counts.skipped > 0 ? [`${plural(counts.skipped, 'file')} skipped`] : []),
     ...(counts.notes > 0 ? [plural(counts.notes, 'note')] : []),
+    ...(isVerbose && counts.suppressed > 0 ? [`${counts.suppressed} silenced by comments`] : []),
   ];
   const next = report.oom === undefined ? nextStep(counts, report) : reviewOf(report);
   const did = report.fixed === undefined ? '' : fixedSentence(report.fixed, report.taken ?? []);
@@ -41,10 +45,7 @@ function found(counts: Tally, report: Report): string {
   if (counts.findings === 0) {
     const fixes = report.baseline === undefined ? 'fixes' : 'new findings';
     if (counts.refused > 0) return `No ${remain === '' ? fixes : 'findings remain'}. ${leftAlone(counts)}`;
-    if (report.checked === 0)
-      return report.onlyChanged === true
-        ? 'No Python file has changed'
-        : 'There were no Python files to look at';
+    if (report.checked === 0) return nothingSeen(report);
     const none = report.baseline === undefined ? 'No findings' : 'No new findings';
     return remain === '' ? `${none} in ${plural(report.checked, 'file')}` : 'No findings remain';
   }
@@ -56,13 +57,27 @@ function found(counts: Tally, report: Report): string {
   return `${plural(counts.findings, 'finding')} (${parts})${remain}${files}${effects}`;
 }
 
+/** Why no file was looked at. */
+export function nothingSeen({ onlyChanged, exclude = [], skipped }: Report): string {
+  if (skipped.length > 0) return 'No file was looked at';
+  if (onlyChanged === true) return 'No Python file has changed';
+  if (exclude.length === 0) return 'There were no Python files to look at';
+  return `There were no Python files to look at besides those that \`exclude\` passes over (${listed(exclude)})`;
+}
+
+function listed(patterns: readonly string[]): string {
+  const shown = patterns.slice(0, 3).map((pattern) => printable(pattern));
+  return patterns.length > shown.length ? `${shown.join(', ')}, …` : shown.join(', ');
+}
+
 /** Never an all-clear where something was seen. */
 function leftAlone({ findings, refused, refusedLeaks }: Tally): string {
   const sites = plural(refused, 'suspicious site');
   if (findings > 0)
     return `${sites}${refusedLeaks === 0 ? '' : ` (${plural(refusedLeaks, 'leak')})`} left alone`;
-  const leaks =
-    refused === 1 ? 'a leak' : `${refusedLeaks} of them ${refusedLeaks === 1 ? 'a leak' : 'leaks'}`;
+  const some =
+    refusedLeaks === refused ? (refused === 2 ? 'both' : 'all of them') : `${refusedLeaks} of them`;
+  const leaks = refused === 1 ? 'a leak' : `${some} ${refusedLeaks === 1 ? 'a leak' : 'leaks'}`;
   const were = refused === 1 ? 'was' : 'were';
   return `${sites} ${were} left alone${refusedLeaks === 0 ? '' : `, ${leaks}`}: \`memfix check -v\` says why`;
 }
@@ -75,7 +90,9 @@ function reviewOf({ oom, aim }: Report): string {
 }
 
 /** How many unsafe ones would be fixed is not known before it is done: one may bring another, or leave it nothing to do. */
-function nextStep({ fixable: { safe, unsafe, advice } }: Tally, { aim }: Report): string {
+function nextStep({ fixable: { safe, unsafe, advice } }: Tally, { aim, takesUnsafe }: Report): string {
+  if (takesUnsafe === true && unsafe > 0)
+    return `Run ${command('apply --unsafe-fixes', aim)} to take the unsafe ones too, or ${command('apply -i', aim)} to be asked.`;
   if (safe > 0) {
     const more = unsafe > 0 ? `; with \`-i\` it asks about ${unsafe} more` : '';
     return `Run ${command('apply', aim)} to fix ${safe}${more}.`;

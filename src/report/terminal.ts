@@ -25,6 +25,9 @@ export function mark(sequence: string): string {
 /** To the start of the line, which becomes empty. */
 export const ERASE_LINE = mark('G') + mark('K');
 
+/** The screen and what is above it becomes empty, and the cursor goes to its corner. */
+export const CLEAR = mark('2J') + mark('3J') + mark('H');
+
 /** So many lines up, and everything from there on becomes empty. */
 export function eraseLines(count: number): string {
   return mark(`${count}A`) + mark('J');

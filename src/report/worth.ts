@@ -1,7 +1,7 @@
 import type { Finding } from '../engine/outcome.js';
 import { placeText } from '../text/place.js';
 import { byEffect } from '../toolkit/effect.js';
-import { printable } from './cells.js';
+import { clipStart, printable } from './cells.js';
 import { shellWord } from './prose.js';
 import { isRefused, type Report, SAFETIES, SAFETY_TONE, type Shown, type View } from './report.js';
 import { table } from './table.js';
@@ -15,7 +15,11 @@ export interface Weights {
 }
 
 /** The findings that are most worth fixing, one of each kind, and the command for it; nothing where all can be seen at a glance. */
-export function mostWorth(report: Report, weights: Weights, { paint, width }: View): readonly string[] {
+export function mostWorth(
+  report: Report,
+  weights: Weights,
+  { paint, width, isTerminal }: View,
+): readonly string[] {
   if (report.oom !== undefined) return [];
   const all = report.scans.flatMap((scan) =>
     scan.findings.filter((finding) => !isRefused(finding)).map((finding) => ({ scan, finding })),
@@ -51,7 +55,7 @@ export function mostWorth(report: Report, weights: Weights, { paint, width }: Vi
     'Most worth fixing:',
     ...(isNarrow
       ? rows.flatMap(({ place, safety, command }) => [
-          `  ${place}  ${paint[SAFETY_TONE[safety]](safety)}`,
+          `  ${isTerminal === true ? clipStart(place, width - safety.length - 4) : place}  ${paint[SAFETY_TONE[safety]](safety)}`,
           `    ${paint.bold(command)}`,
         ])
       : lines),

@@ -101,6 +101,29 @@ export function draftOf(reading: Reading, model: KnownModel, said: Said): Draft 
     1,
     'every pass is followed by a step',
   );
+  const checkpointing = take(
+    'checkpointing',
+    said.checkpointing === true ? true : undefined,
+    reading.checkpointing,
+    isTrl,
+    isTrl ? 'the default of trl from 0.22 on' : 'nothing turns it on',
+    (value) => (value ? 'on' : 'off'),
+  );
+  const isBucketed = gpus > 1 && !isSharded;
+  if (isBucketed && reading.bucketViews !== undefined)
+    take('gradients in buckets', undefined, reading.bucketViews, false, '', (value) =>
+      value ? 'yes' : 'no',
+    );
+  const findsUnused =
+    isBucketed &&
+    take(
+      'unused parameters',
+      undefined,
+      reading.findsUnused,
+      hasTrainer && !checkpointing,
+      `the default of ${hasTrainer ? `the Trainer with${checkpointing ? '' : 'out'} checkpointing` : 'DDP'}`,
+      (value) => (value ? 'looked for' : 'not looked for'),
+    );
   const run: Run = {
     task: 'train',
     parameters,
@@ -146,19 +169,15 @@ export function draftOf(reading: Reading, model: KnownModel, said: Said): Draft 
         ? 'sdpa'
         : take('attention', undefined, reading.attention, 'sdpa', 'the default of transformers'),
     padded: reading.padded?.value ?? 'unknown',
-    checkpointing: take(
-      'checkpointing',
-      said.checkpointing === true ? true : undefined,
-      reading.checkpointing,
-      isTrl,
-      isTrl ? 'the default of trl from 0.22 on' : 'nothing turns it on',
-      (value) => (value ? 'on' : 'off'),
-    ),
+    checkpointing,
     chunkedLoss: reading.chunkedLoss?.value ?? false,
     keepsOutputs: false,
     accumulates: accumulation > 1,
     gpus,
     parallel: isSharded && gpus > 1 ? 'sharded' : 'data',
+    ...(isBucketed && {
+      bucketing: { views: reading.bucketViews?.value ?? false, remade: !findsUnused },
+    }),
     offload: reading.offload?.value ?? 'none',
     given: {},
   };

@@ -43,6 +43,7 @@ class Reader {
       ...this.#batch(trainer),
       ...this.#lora(),
       ...this.#sharding(),
+      ...this.#buckets(),
       untold: this.#untold,
     };
   }
@@ -310,6 +311,19 @@ class Reader {
     const setting = this.#ofTrainer('fsdp');
     const node = wrapped?.call ?? setting?.entry;
     return node === undefined ? {} : { sharded: this.#found(true, node) };
+  }
+
+  #buckets(): Partial<Reading> {
+    const flag = (name: string) => {
+      const [given] = givenIn(this.module, name);
+      return given && this.#setting(given, isFlag);
+    };
+    const views = flag('gradient_as_bucket_view');
+    const unused = flag('ddp_find_unused_parameters') ?? flag('find_unused_parameters');
+    return {
+      ...(views !== undefined && { bucketViews: views }),
+      ...(unused !== undefined && { findsUnused: unused }),
+    };
   }
 }
 

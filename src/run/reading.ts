@@ -28,6 +28,9 @@ export interface Reading {
   readonly targets?: Found<readonly Linear[]>;
   readonly adapterDropout?: Found<number>;
   readonly sharded?: Found<boolean>;
+  /** Of DDP: `gradient_as_bucket_view` and `find_unused_parameters`. */
+  readonly bucketViews?: Found<boolean>;
+  readonly findsUnused?: Found<boolean>;
   readonly masterWeights?: Found<boolean>;
   readonly offload?: Found<Offload>;
   readonly gpus?: Found<number>;

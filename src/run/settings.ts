@@ -101,6 +101,7 @@ function readingOf(scalars: Scalars): Reading {
   const gpus = first(['num_processes', 'n_gpus_per_node'], isCount);
   const offload = mapped(away, (text) => (text === 'none' ? undefined : ('optimizer' as const)));
   const chunked = first(['use_liger_kernel'], isFlag);
+  const unused = first(['ddp_find_unused_parameters'], isFlag);
   const master = mapped(stage, () => true);
   const quantized = four ?? eight;
   return {
@@ -119,6 +120,7 @@ function readingOf(scalars: Scalars): Reading {
     ...(master !== undefined && { masterWeights: master }),
     ...(offload !== undefined && { offload }),
     ...(gpus !== undefined && { gpus }),
+    ...(unused !== undefined && { findsUnused: unused }),
     ...(chunked !== undefined && { chunkedLoss: chunked }),
     untold: [],
   };

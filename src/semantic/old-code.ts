@@ -1,29 +1,32 @@
 import type { PyModule } from './module.js';
 
-/** `loss.data[0]` raises since torch 0.5, and `volatile=True` does nothing since 0.4: whoever writes so may have neither. */
-const OLD_IDIOM = /(?:loss|cost|err)\w*\.data\[0\]|\bvolatile\s*=\s*True\b/i;
+/** `loss.data[0]` raises since torch 0.5: whoever writes so has an older one. */
+const READS_ELEMENT = /(?:loss|cost|err)\w*\.data\[0\]/i;
 
-/** Since 0.4 a tensor needs no `Variable` around it. */
-const WRAPPED = /^[ \t]*from[ \t]+torch\.autograd[ \t]+import[^#\n]*\bVariable\b|\bautograd\.Variable\(/m;
+/** Since 0.4 a tensor needs no `Variable` around it, and `volatile=True` does nothing: every torch takes both. */
+const WRAPPED =
+  /^[ \t]*from[ \t]+torch\.autograd[ \t]+import[^#\n]*\bVariable\b|\bautograd\.Variable\(|\bvolatile\s*=\s*True\b/m;
 /** What 0.4 brought: whoever has it and a `Variable` has not cleared up. */
 const SINCE_0_4 =
   /\b(?:no_grad|inference_mode|set_grad_enabled|autocast)\b|\btorch\.(?:device|amp|compile)\b|\.item\(\)|\.to\(|\bset_to_none\b/;
+/** The same by words that no other package has. */
+const OF_TORCH_SINCE_0_4 =
+  /\btorch\.(?:no_grad|inference_mode|set_grad_enabled|device|amp|compile|tensor)\b|\bclip_grad_(?:norm|value)_\(|\bnn\.init\.\w+_\(/;
 
-/** By what the file says itself; a `Variable` alone, which every torch has, says nothing where other files of the project have what 0.4 brought. */
+/** By what the file says itself; a `Variable` alone says nothing where other files of the project have what 0.4 brought. */
 export function isWrittenForOldTorch(module: PyModule): boolean {
-  if (module.mentions(OLD_IDIOM)) return true;
+  if (module.mentions(READS_ELEMENT)) return true;
   return module.mentions(WRAPPED) && !hasNewTorch(module) && !module.memo(isBesideNewTorch, module);
 }
 
 function hasNewTorch(module: PyModule): boolean {
-  return module.mentions(SINCE_0_4);
+  return module.mentions(SINCE_0_4) || isOfNewTorch(module);
 }
 
 function isBesideNewTorch(module: PyModule): boolean {
   return module.around.summaries({ word: 'torch', beside: [] }, isOfNewTorch)?.includes(true) ?? false;
 }
 
-/** What 0.4 brought, by a word that no other package has. */
 function isOfNewTorch(alone: PyModule): boolean {
-  return alone.mentions(/\btorch\.(?:no_grad|inference_mode|set_grad_enabled|device|amp|compile)\b/);
+  return alone.mentions(OF_TORCH_SINCE_0_4);
 }

@@ -134,7 +134,7 @@ export {
   mayEvaluate,
   SWITCHES,
 } from '../torch/grad/evaluation.js';
-export { hasInferenceFastPath } from '../torch/grad/fast-path.js';
+export { hasInferenceFastPath, hasLstm } from '../torch/grad/fast-path.js';
 export { mayCallNetwork, mayRunForNumbers, NUMBERS, numericRuns } from '../torch/grad/numeric-runs.js';
 export { compilerOf, importsTorch } from '../torch/grad/roles.js';
 export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';

@@ -84,6 +84,11 @@ export const HALF_DTYPES: ReadonlySet<string> = new Set(
 export const DISTRIBUTED_CLUES: readonly string[] = ['distributed', 'Accelerator', 'deepspeed'];
 
 export const LOAD = 'torch.load';
+/** What gives back any object that was once written. */
+export const UNPICKLES: ReadonlySet<string> = new Set([
+  ...[LOAD, 'pickle.load', 'pickle.loads', 'dill.load', 'dill.loads', 'joblib.load'],
+  ...['cloudpickle.load', 'cloudpickle.loads'],
+]);
 
 /** peft's `prepare_model_for_kbit_training`, from wherever in the package it is imported. */
 export function isKbitPreparation(path: string): boolean {
@@ -204,6 +209,13 @@ export const CUDA = 'torch.cuda';
 export const DISTRIBUTED = 'torch.distributed';
 
 export const CONTEXT_MANAGER = 'contextlib.contextmanager';
+export const PARAMETRIZE_CACHED = 'torch.nn.utils.parametrize.cached';
+/** Decorators that keep what a function gave, for the next who asks. */
+export const CACHING: ReadonlySet<string> = new Set([
+  'functools.cache',
+  'functools.cached_property',
+  'functools.lru_cache',
+]);
 
 export const TORCH_DATASETS: ReadonlySet<string> = new Set([
   'torch.utils.data.Dataset',

@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { TomlTable as Table } from 'smol-toml';
 import { hasControls } from '../text/controls.js';
+import { shortened } from '../text/resemblance.js';
 import { BoundedReader, type Bounds, LARGEST_FILE, LARGEST_TOML, settingsText } from './bounded.js';
 import { Failure, reasonOf } from './failure.js';
 import { isInside, realPath, repositoryRoot, upward } from './places.js';
-import { shortened } from './resemblance.js';
 
 export type { Table };
 

@@ -1,3 +1,5 @@
+import { didYouMean } from '../text/resemblance.js';
+
 /** What a config file may say. The reader of configs, the schema and `memfix config` go by this table. */
 export const CONFIG_KEYS = {
   assume: {
@@ -45,3 +47,20 @@ export const CONFIG_KEYS = {
 export type ConfigKey = keyof typeof CONFIG_KEYS;
 
 export const CONFIG_KEY_NAMES = Object.keys(CONFIG_KEYS) as readonly ConfigKey[];
+
+/** Keys of other tools' config, and ours. */
+const OTHERS_KEYS: ReadonlyMap<string, string> = new Map([
+  ['extend-exclude', 'exclude'],
+  ['extend-ignore', 'ignore'],
+  ['extend-per-file-ignores', 'per-file-ignores'],
+  ['extend-unfixable', 'unfixable'],
+  ['ignorePatterns', 'exclude'],
+  ['overrides', 'per-file-ignores'],
+  ['rules', 'select'],
+]);
+
+/** What an unknown key may have been meant to be, made to be appended to a sentence. */
+export function keyMeant(name: string): string {
+  if (name === 'lint') return ' Our keys stand in `[tool.memfix]` itself.';
+  return didYouMean(OTHERS_KEYS.get(name) ?? name, CONFIG_KEY_NAMES);
+}

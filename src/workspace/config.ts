@@ -1,11 +1,11 @@
 import { CARD_NAMES, cardNamed } from '../budget/cards.js';
+import { didYouMean, shortened } from '../text/resemblance.js';
 import type { OptionSpec, Options } from '../toolkit/contract.js';
 import { type Assumption, assumptionIn } from './assumptions.js';
 import { type ConfigTable, discreetly, isTable, type Table, withExtended } from './config-file.js';
-import { CONFIG_KEY_NAMES, type ConfigKey } from './config-keys.js';
+import { CONFIG_KEY_NAMES, type ConfigKey, keyMeant } from './config-keys.js';
 import { Failure } from './failure.js';
 import { PathPatterns } from './gitignore.js';
-import { didYouMean, shortened } from './resemblance.js';
 import { PLUGIN_ID, type Vocabulary } from './selection.js';
 import { isVersion, TARGETS } from './targets.js';
 
@@ -220,7 +220,7 @@ class ConfigReader {
       const all = known.length === 0 ? 'There are none here.' : `Known: ${known.join(', ')}.`;
       throw new Failure(
         `Unknown ${kind} in config`,
-        `\`${shortened(name)}\` in ${where === 'the file' ? this.file.path : `${where} of ${this.file.path}`} is no ${kind} of memfix.${didYouMean(name, known)}`,
+        `\`${shortened(name)}\` in ${where === 'the file' ? this.file.path : `${where} of ${this.file.path}`} is no ${kind} of memfix.${kind === 'key' ? keyMeant(name) : didYouMean(name, known)}`,
         all,
       );
     }

@@ -11,6 +11,7 @@ import type { Premises } from './dependencies.js';
 import { type Discovery, type DiscoveryRules, discover } from './discover.js';
 import { Failure } from './failure.js';
 import { changedFiles, type Since } from './git.js';
+import { PathPatterns } from './gitignore.js';
 import { Ground } from './ground.js';
 import { Neighbourhood } from './neighbourhood.js';
 import { NewLines } from './new-lines.js';
@@ -31,6 +32,8 @@ export interface Request {
   readonly unfixable: readonly string[];
   readonly unsafeFixes?: boolean;
   readonly since?: Since;
+  /** Patterns of files to pass over, relative to `cwd`, besides those of the config. */
+  readonly exclude?: readonly string[];
   /** Files that are named are passed over, too, where the config excludes them: `--force-exclude`. */
   readonly forcesExclude?: true;
   /** `--target-version`, package name to version. */
@@ -67,7 +70,7 @@ export class Project {
     this.vocabulary = new Vocabulary(catalogue);
     this.#checkFlags();
     const config = configFor(request, this.vocabulary, this.ground);
-    this.config = request.isTarget ? stricter(config, this.ground) : config;
+    this.config = withExcluded(request.isTarget ? stricter(config, this.ground) : config, request);
     this.selected = selectedBy(request, this.config, this.vocabulary);
     this.unsafeFixes = request.unsafeFixes ?? this.config.unsafeFixes;
     this.#fixable = this.vocabulary.resolve({
@@ -288,6 +291,18 @@ export class Project {
     this.vocabulary.check(fixable ?? [], '`--fixable`');
     this.vocabulary.check(unfixable, '`--unfixable`');
   }
+}
+
+function withExcluded(config: Config, { cwd, exclude = [] }: Request): Config {
+  if (exclude.length === 0) return config;
+  const patterns = new PathPatterns(cwd, exclude);
+  if (patterns.problem !== undefined)
+    throw new Failure(
+      'Wrong usage',
+      `\`--exclude\` cannot be used: ${patterns.problem}`,
+      'Correct the pattern.',
+    );
+  return { ...config, exclude: [...config.exclude, patterns] };
 }
 
 /** A folder of vendored code that is named is asked for, and so are its files. */

@@ -1,7 +1,7 @@
+import { didYouMean, shortened } from '../text/resemblance.js';
 import type { Group, Symptom, TransformMeta } from '../toolkit/contract.js';
 import type { Catalogue, Entry } from './catalogue.js';
 import { Failure } from './failure.js';
-import { didYouMean, shortened } from './resemblance.js';
 
 /** Every group and symptom, so that a name is known even while no transform carries it. */
 export const GROUPS: readonly Group[] = ['default', 'opt-in', 'documented'];

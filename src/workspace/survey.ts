@@ -1,4 +1,5 @@
 import type { Scan } from '../engine/outcome.js';
+import { isNotebookName } from '../text/notebook/notebook.js';
 import { now } from './clock.js';
 import type { Candidate } from './discover.js';
 import { Examiner, type Glance } from './examine.js';
@@ -15,8 +16,13 @@ const FEW = 100;
 const IMPORTS =
   /^[ \t]*(?:import|from)[ \t]+(torch|transformers|accelerate|peft|trl|diffusers|lightning|pytorch_lightning|deepspeed)\b/gm;
 
+/** The same in the JSON of a notebook. */
+const CELL_IMPORTS = new RegExp(String.raw`(?:"|\\n)${IMPORTS.source.slice(1)}`, 'g');
+
 export interface Survey {
   readonly files: number;
+  /** How many of them are notebooks. */
+  readonly notebooks: number;
   /** How many import each of these packages. */
   readonly packages: ReadonlyMap<string, number>;
   readonly scans: readonly Scan[];
@@ -34,7 +40,9 @@ export function packagesIn(candidates: readonly Candidate[], time: number): Read
     const opened = reader.open(candidate);
     if (opened.kind === 'skipped') continue;
     const found = new Set(
-      [...opened.bytes.toString('latin1').matchAll(IMPORTS)].map(([, name = '']) => name),
+      [
+        ...opened.bytes.toString('latin1').matchAll(isNotebookName(candidate.path) ? CELL_IMPORTS : IMPORTS),
+      ].map(([, name = '']) => name),
     );
     for (const name of found) packages.set(name, (packages.get(name) ?? 0) + 1);
   }
@@ -52,11 +60,16 @@ export async function survey(
 ): Promise<Survey> {
   const end = now() + time;
   const packages = packagesIn(candidates, time / 2);
-  const first = await looked(candidates, tools, end);
+  // A notebook is larger than what it says.
+  const ordered = [...candidates].sort(
+    (a, b) => Number(isNotebookName(a.path)) - Number(isNotebookName(b.path)),
+  );
+  const first = await looked(ordered, tools, end);
   const second =
     candidates.length > FEW ? { scans: [], left: first.left } : await looked(first.left, closer, end);
   return {
     files: candidates.length,
+    notebooks: candidates.filter(({ path }) => isNotebookName(path)).length,
     packages,
     scans: [...first.scans, ...second.scans],
     unsettled: second.left.length,

@@ -30,7 +30,7 @@ export function unchanged(folder: string, lead: Lead, isTextWanted: boolean): Vi
       scans.push(withFile(lesson.scan, file));
     }
   }
-  return { scans, outcomes: [], skipped, foreign, crashes: [], files: lead.files };
+  return { scans, outcomes: [], skipped, foreign, crashes: [], files: lead.files - skipped.length };
 }
 
 function isAsItWas(folder: string, lead: Lead, targetOf: (row: number) => string): boolean {

@@ -9,6 +9,8 @@ import type { State } from './state.js';
 import { draftName, isCutOff, LARGEST_RESULT, replaceBytes } from './write.js';
 
 export interface Undone {
+  /** Of an apply that somebody else has taken back, such as git: it is kept, for it may come again. */
+  readonly isGone?: true;
   readonly restored: readonly string[];
   /** Files that were left as they are, and why. */
   readonly left: readonly { readonly path: string; readonly reason: string }[];
@@ -18,15 +20,19 @@ export interface Undone {
 export function undoLast(state: State): Undone | undefined {
   state.check();
   const pages = new Pages(state);
+  let isGone = false;
   for (const number of [...pages.numbers].reverse()) {
     const entries = pages.read(number);
     markIfPossible(pages, number);
     const undone = takeBack(state.root, entries);
-    if (undone.tryAgain) pages.unmark(number);
+    const isUntouched = undone.restored.length + undone.left.length === 0;
+    // Files that are as before may have been put away by `git stash`, or on another branch.
+    if (undone.tryAgain || isUntouched) pages.unmark(number);
     else pages.remove(number);
-    if (undone.restored.length + undone.left.length > 0) return undone;
+    if (!isUntouched) return undone;
+    isGone = true;
   }
-  return undefined;
+  return isGone ? { restored: [], left: [], isGone } : undefined;
 }
 
 /** Whether there is an apply that `undoLast` may take back. */

@@ -264,14 +264,17 @@ function sorted(
   const passed: Skipped[] = [...skipped];
   const foreign: string[] = [];
   const crashes: Crash[] = [];
+  let unread = 0;
   for (let index = 0; index < candidates.length; index++) {
     const { path } = candidates[index] as Candidate;
     const sight = sights[index];
     if (sight === undefined) throw new Error(`${path} was forgotten`);
     if (sight.kind === 'nothing') continue;
     if (sight.kind === 'foreign') foreign.push(path);
-    else if (sight.kind === 'skipped') passed.push(sight);
-    else if (sight.kind === 'crash') crashes.push(sight);
+    else if (sight.kind === 'skipped') {
+      passed.push(sight);
+      unread++;
+    } else if (sight.kind === 'crash') crashes.push(sight);
     else if (sight.kind === 'scan') {
       crashes.push(...crashesOf(sight));
       const outcome = takesFixes ? (repairs.get(index) ?? leftAsIs(sight)) : undefined;
@@ -282,5 +285,5 @@ function sorted(
       }
     }
   }
-  return { scans, outcomes, skipped: passed, foreign, crashes, files: candidates.length };
+  return { scans, outcomes, skipped: passed, foreign, crashes, files: candidates.length - unread };
 }

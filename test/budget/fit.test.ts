@@ -58,9 +58,25 @@ describe('a proposal', () => {
   });
 
   test('shards before it changes numbers', () => {
-    const [verdict, ...steps] = names({ parameters: 7e9, dtype: 'bf16', gpus: 8, batch: 1 }, 24);
+    const [verdict, ...steps] = names({ parameters: 7e9, dtype: 'bf16', gpus: 8, batch: 1 }, 26);
     expect(verdict).toBe('fits');
     expect(steps).toEqual(['sharding']);
+  });
+
+  test('lets gradients of DDP be views of the buckets, and says no more than that gains', () => {
+    const ddp = {
+      parameters: 1.1e9,
+      dtype: 'bf16',
+      gpus: 2,
+      batch: 1,
+      sequence: 256,
+      checkpointing: true,
+    } as const;
+    const { steps } = fitInto(run(ddp), 14.5e9);
+    expect(steps.map(({ name }) => name)).toContain('gradients in the buckets');
+    expect(fitInto(run({ ...ddp, gpus: 1 }), 8e9).steps.map(({ name }) => name)).not.toContain(
+      'gradients in the buckets',
+    );
   });
 
   test('ends with what it takes to hold a model at all', () => {

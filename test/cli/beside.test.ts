@@ -133,7 +133,17 @@ describe('a fix of two files', () => {
     if (finding === undefined) throw new Error('nothing was found');
     const look = { width: 80, height: 40, paint: noColor };
     const { source } = file;
-    const common = { position: 1, total: 1, kin: 1, row: 1, path: 'a.py', source, finding, meta: undefined };
+    const common = {
+      position: 1,
+      total: 1,
+      answered: 0,
+      kin: 1,
+      row: 1,
+      path: 'a.py',
+      source,
+      finding,
+      meta: undefined,
+    };
     const preview = engine.preview(file, finding);
     const shown = cardText(
       { ...common, preview, answer: undefined, isEdited: false, standing: undefined, alternatives: [] },

@@ -46,6 +46,31 @@ test('settings beside it are read as well', async () => {
   expect(stdout).toMatch(/\n {2}sharding +true +ds\.json:1 /);
 });
 
+test('how DDP holds what it sends is read, too: without it buckets are counted as they are made anew', async () => {
+  const peakOf = async (script: string, ...more: readonly string[]) => {
+    const cwd = folderWith({ 'train.py': script });
+    const words = ['budget', 'train.py', '--gpus', '2', '--batch', '1', '--optimizer', 'sgd', ...more];
+    const { stdout } = await memfix({ cwd, transforms }, ...words, '--output-format', 'json');
+    return (JSON.parse(stdout) as { peak: number }).peak;
+  };
+  const loop = (settings: string) =>
+    SCRIPT.replace(/args = [\s\S]*/, `net = torch.nn.parallel.DistributedDataParallel(model${settings})\n`);
+  const plain = await peakOf(loop(''));
+  const once = await peakOf(loop(', find_unused_parameters=True'));
+  expect(plain).toBeGreaterThan(once);
+  expect(await peakOf(loop(', find_unused_parameters=True, gradient_as_bucket_view=True'))).toBeLessThan(
+    once,
+  );
+  // The Trainer looks for unused parameters, unless there is checkpointing.
+  const { stdout } = await memfix({ cwd: folder(), transforms }, 'budget', 'train.py', '--gpus', '2');
+  expect(stdout).toMatch(
+    /\n {2}unused parameters +looked for +assumed: the default of the Trainer without checkpointing\n/,
+  );
+  expect(stdout).not.toContain('NCCL still holds');
+  const said = SCRIPT.replace('num_train', 'ddp_find_unused_parameters=False,\n    num_train');
+  expect(await peakOf(said)).toBeGreaterThanOrEqual(await peakOf(SCRIPT));
+});
+
 test('a proposal consists of what transforms write into this code, and is a patch', async () => {
   const { code, stdout } = await memfix({ cwd: folder(), transforms }, 'budget', 'train.py', '--fit', '80GB');
   expect(code).toBe(0);
@@ -151,4 +176,14 @@ test('the picture comes as a page, too: before and after, with its figures, and 
   ]);
   expect(page).toContain('<td>optimizer step</td>');
   expect(page).not.toMatch(/<script|http(?!:\/\/www\.w3\.org\/2000\/svg)/);
+});
+
+test('a patch with nothing in it says why', async () => {
+  const cwd = folderWith({ 'train.py': 'import torch\nfor x in data:\n    net(x).backward()\n' });
+  const words = ['budget', 'train.py', '7B', '--fit', '24GB', '--diff'];
+  const { stdout, stderr } = await memfix({ cwd, transforms }, ...words);
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(
+    /^There is nothing to write: no transform writes what would make it fit\.\nnot written: /,
+  );
 });

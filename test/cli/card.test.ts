@@ -36,7 +36,16 @@ beforeAll(async () => {
 
 function cardOf(engine: Engine, file: SourceFile, finding: Finding): Card {
   return {
-    ...{ position: 137, total: 240, kin: 12, row: 3, path: file.path, source: file.source, finding },
+    ...{
+      position: 137,
+      total: 240,
+      answered: 136,
+      kin: 12,
+      row: 3,
+      path: file.path,
+      source: file.source,
+      finding,
+    },
     meta: transforms.find(({ meta }) => meta.id === finding.transform)?.meta,
     preview: engine.preview(file, finding),
     ...{ answer: undefined, isEdited: false, standing: undefined, alternatives: [] },

@@ -1,33 +1,10 @@
 import { cpSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { root } from '../../src/dev/project.js';
 import { COLUMNS, DEMO, OOM } from '../../src/dev/readme.js';
-import { Terminal, type TerminalOptions } from '../support/terminal.js';
+import { SIZES, seen, widest } from '../support/seen.js';
 import { commit, folderWith, git, put, repositoryWith } from '../workspace/folders.js';
-
-const SIZES = [
-  { cols: 60, rows: 20 },
-  { cols: 80, rows: 24 },
-  { cols: 120, rows: 40 },
-] as const;
-
-const open: Terminal[] = [];
-afterEach(() => {
-  for (const terminal of open.splice(0)) terminal.dispose();
-});
-
-function start(options: TerminalOptions, ...words: readonly string[]): Terminal {
-  const terminal = new Terminal(options, ...words);
-  open.push(terminal);
-  return terminal;
-}
-
-async function seen(options: TerminalOptions, ...words: readonly string[]) {
-  const terminal = start(options, ...words);
-  const code = await terminal.ended();
-  return { code, text: terminal.text, lines: terminal.lines };
-}
 
 const EVALUATE = `import torch
 from torch import nn
@@ -52,11 +29,6 @@ ${Array.from({ length: 9 }, (_, index) => `model.load_state_dict(torch.load("run
 `;
 
 const FILES = { 'evaluate.py': EVALUATE, 'deep/in/some/folders/checkpoints.py': CHECKPOINTS };
-
-/** Columns of the widest line; a command that is to be copied stays in one. */
-function widest(lines: readonly string[]): number {
-  return Math.max(...lines.filter((line) => !/^ {4}memfix /.test(line)).map((line) => line.length));
-}
 
 describe('the README begins with what a newcomer gets', () => {
   const clone = () => {
@@ -120,7 +92,7 @@ describe.each(SIZES)('in a terminal of $cols × $rows', (size) => {
     put(cwd, { 'evaluate.py': `${EVALUATE}\n` });
     const { code, text, lines } = await seen({ cwd, ...size }, 'apply', '--no-cache');
     expect(code).toBe(1);
-    expect(lines.filter((line) => /^fixed +deep/.test(line))).toHaveLength(9);
+    expect(lines.filter((line) => /^fixed +\S*checkpoints\.py:\d/.test(line))).toHaveLength(9);
     expect(text).toContain('evaluate.py: left alone: it has uncommitted changes');
     expect(text.replaceAll(/\s+/g, ' ')).toContain('Fixed 9 findings in 1 file: 9 free memory.');
     expect(git(cwd, 'diff', '--name-only')).toBe('deep/in/some/folders/checkpoints.py\nevaluate.py\n');
@@ -227,8 +199,7 @@ describe('no dead ends', () => {
 
   test.each([
     [['rule', 'no-grad'], 'Did you mean `memfix explain`?'],
-    [['--oom', 'run.log'], 'Did you mean `memfix check --oom`?'],
-    [['check', '--diff'], 'Did you mean `memfix diff`?'],
+    [['check', '--show-fixes'], 'Did you mean `memfix diff`?'],
     [['check', '--fix-dry-run'], 'Did you mean `memfix diff`?'],
     [['check', '--add-noqa'], 'Did you mean `memfix baseline`?'],
     [['check', 'src/*.py'], 'Next: Name the folder'],

@@ -32,7 +32,11 @@ function inTerminal(
     },
   });
   let raw = '';
-  const text = () => raw.replace(/\x1b\[[0-?]*[ -/]*[@-~]/g, '').replaceAll('\r', '');
+  const text = () =>
+    raw
+      .replace(/[^\n]*\x1b\[G\x1b\[K/g, '')
+      .replace(/\x1b\[[0-?]*[ -/]*[@-~]/g, '')
+      .replaceAll('\r', '');
   pty.onData((data) => {
     raw += data;
     react(text(), { type: (keys) => pty.write(keys), kill: (signal) => pty.kill(signal) });

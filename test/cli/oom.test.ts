@@ -56,7 +56,7 @@ describe('a report', () => {
     ]);
     expect(blocks).toContain('\n  3 │ -         hold(batch)\n    │ +         release(batch)\n');
     expect(blocks).toMatch(
-      /\n\nLess likely:\n {2}src\/other\.py:1:1 drop-hold \(safe\): not in the traceback\n {2}and 1 finding that would free no such memory; `-v` lists it\n\n$/,
+      /\n\nLess likely:\n {2}src\/other\.py:1:1 drop-hold \(safe\): no file of the traceback imports it\n {2}and 1 finding that would free no such memory; `-v` lists it\n\n$/,
     );
     expect(stderr).toBe(
       '5 findings (3 safe, 1 unsafe, 1 advice) in 2 files: 4 free memory, 1 saves time; 1 suspicious site (1 leak) left alone (`-v`). ' +
@@ -82,7 +82,7 @@ describe('output formats', () => {
       'src/train.py:3:9: drop-hold [safe] hold (in frame 1 of the traceback, `train`)',
       'src/train.py:11:1: rare-word [safe] rare (in the file of frame 1 of the traceback)',
       'src/train.py:8:5: calm-risk [unsafe] risk (in the file of frame 1 of the traceback)',
-      'src/other.py:1:1: drop-hold [safe] hold (not in the traceback)',
+      'src/other.py:1:1: drop-hold [safe] hold (no file of the traceback imports it)',
       'src/other.py:2:1: hear-hint [advice] hint (frees no GPU memory: it is about speed)',
       '',
     ]);
@@ -282,4 +282,40 @@ pickle.dump({"segments": [{"total_size": 4 << 30, "blocks": [block]}], "device_t
     expect(code).toBe(2);
     expect(stderr).toMatch(/^memfix: Not a memory snapshot\n {2}run\.log was not read: /);
   });
+});
+
+test('a notebook is read as the log of its own cells', async () => {
+  const traceback = [
+    '\x1b[0;31mOutOfMemoryError\x1b[0m          Traceback (most recent call last)',
+    'Cell \x1b[0;32mIn[5], line 1\x1b[0m\n\x1b[0;32m----> 1\x1b[0m train(model)\n',
+    'Cell \x1b[0;32mIn[4], line 4\x1b[0m, in \x1b[0;36mtrain\x1b[0;34m(model)\x1b[0m\n\x1b[0;32m----> 4\x1b[0m         loss(batch).backward()\n',
+    `\x1b[0;31mOutOfMemoryError\x1b[0m: ${MESSAGE}`,
+  ];
+  const cells = [
+    { cell_type: 'markdown', source: 'hold()' },
+    { cell_type: 'code', outputs: [], source: TRAIN },
+    { cell_type: 'code', outputs: [{ output_type: 'error', traceback }], source: 'train(model)' },
+  ];
+  const cwd = folderWith({ 'a.ipynb': JSON.stringify({ cells, metadata: {}, nbformat: 4 }) });
+  const { stdout } = await memfix({ cwd }, 'check', '--oom', 'a.ipynb');
+  expect(stdout).toContain('Out of memory: CUDA on GPU 1  a.ipynb: cell 3\n');
+  expect(stdout).toContain('    1  a.ipynb: cell 3, line 1  <module>  train(model)\n');
+  expect(stdout).toContain('    2  a.ipynb: cell 2, line 4  train     loss(batch).backward()\n');
+  expect(stdout).toContain(
+    'a.ipynb: cell 2, line 3  drop-hold  safe · leak\n  #1 in frame 2 of the traceback, `train`\n',
+  );
+});
+
+test('the log alone is enough: it is for check', async () => {
+  const cwd = project();
+  const checked = await memfix({ cwd }, 'check', '--oom', 'run.log');
+  expect(await memfix({ cwd }, '--oom', 'run.log')).toEqual(checked);
+  expect((await memfix({ cwd }, '--oom=run.log')).stdout).toBe(checked.stdout);
+});
+
+test('where nothing explains it, the next command names the script and the device', async () => {
+  const cwd = project();
+  put(cwd, { 'src/train.py': 'def train(model):\n    loss(batch).backward()\n' });
+  const { stdout } = await memfix({ cwd }, '--oom', 'run.log');
+  expect(stdout).toContain('`memfix budget src/train.py --fit 25GB`');
 });

@@ -101,6 +101,36 @@ describe('apply --verify', () => {
     expect(trained(cwd)).toContain('        tricks.release()\n');
   });
 
+  test('what only another fix brings to light waits for the next run, also where it has the same key', async () => {
+    const cwd = repositoryWith({
+      'train.py': `import torch\ndef mark(*given, **more):\n    pass\ntorch.Tensor(1.0).backward()\nmark(1)\nmark(2)\nmark(3)\n`,
+    });
+    const rules = folderWith({
+      'mark.mjs': `export default { apiVersion: 1, transforms: ({ keywordArgument, argumentsOf, Proof, ask }) => [{
+        meta: { id: 'mark-first', summary: 'Mark the first', symptom: 'peak', moments: ['forward'], safety: 'unsafe', numerics: 'bit-identical',
+          docs: { why: 'a test', does: 'a test', refuses: ['never'] }, example: 'fix-plain' },
+        prefilter: ['mark('],
+        *detect(module) {
+          const calls = module.at('mark(').map((node) => node.closest('call')).filter((call) => call !== undefined);
+          const call = calls.find((each) => keywordArgument(each, 'done') === undefined);
+          if (call !== undefined) yield { node: call.function, call, message: 'not marked' };
+        },
+        fix({ call }, edit) {
+          edit.appendKeyword(call, 'done', 'True');
+          return edit.done('Mark it', new Proof().require('unknown', ask('marked')\`May it be marked?\`));
+        },
+      }] };\n`,
+    });
+    const { stderr } = await run(
+      cwd,
+      folderWith(),
+      ...['apply', '--unsafe-fixes', '--select', 'mark-first', '--plugin', join(rules, 'mark.mjs')],
+      ...['--verify', 'python3 train.py', 'train.py'],
+    );
+    expect(stderr).toContain('  verified  taken train.py:5 mark-first\n');
+    expect(trained(cwd)).toContain('mark(1, done=True)\nmark(2)\nmark(3)\n');
+  });
+
   test('goes on where it was before: what was tried is not tried again', async () => {
     const cwd = repositoryWith({
       'train.py': 'import torch, wild\ntorch.Tensor(1.0).backward()\nwild.risk()\n',

@@ -31,6 +31,7 @@ test.each([
   '/home/me/torch/train.py',
   '/home/me/torch_utils/nn/layers.py',
   'D:/code/train.py',
+  'In[7]',
 ])('of the user: %s', (path) => {
   expect(isLibrary(at(path))).toBe(false);
 });

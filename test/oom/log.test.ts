@@ -106,7 +106,31 @@ File ~/work/train.py:12, in step(model, batch)
      13     return out.loss
 
 OutOfMemoryError: ${MESSAGE}`;
-    expect(trail(log)).toEqual(['~/work/train.py:12 step | out = model(batch)']);
+    expect(trail(log)).toEqual([
+      'In[7]:3 <module> | step(model, batch)',
+      '~/work/train.py:12 step | out = model(batch)',
+    ]);
+  });
+
+  test.each<readonly [how: string, frame: string]>([
+    ['IPython', 'Cell In[7], line 12, in step(model, batch)'],
+    ['IPython 8.0', 'Input In [7], in step(model, batch)'],
+    ['IPython 7', '<ipython-input-7-5a9b3f2c> in step(model, batch)'],
+    ['Colab', '/tmp/ipython-input-7-3417.py in step(model, batch)'],
+    ['IPython in colours', 'Cell \x1b[0;32mIn[7], line 12\x1b[0m, in \x1b[0;36mstep\x1b[0;34m(model)\x1b[0m'],
+  ])('a cell of a notebook, by %s', (_, frame) => {
+    const log = `${frame}\n     11     model.train()\n---> 12     out = model(batch)\n\nOutOfMemoryError: ${MESSAGE}`;
+    expect(trail(log)).toEqual(['In[7]:12 step | out = model(batch)']);
+  });
+
+  test.each<readonly [how: string, frame: string, path: string]>([
+    ['IPython 8.0', 'Input In [7], in <cell line: 12>()', 'In[7]'],
+    ['IPython 7', '<ipython-input-7-5a9b3f2c> in <module>', 'In[7]'],
+    ['ipykernel', '/tmp/ipykernel_71/3417.py in <module>', 'In[]'],
+    ['a script of a notebook', '  File "/tmp/ipykernel_71/3417.py", line 12, in <module>', 'In[]'],
+  ])('the top of a cell, by %s', (_, frame, path) => {
+    const log = `${frame}\n---> 12 out = model(batch)\n\nOutOfMemoryError: ${MESSAGE}`;
+    expect(trail(log)).toEqual([`${path}:12 <module> | out = model(batch)`]);
   });
 
   test('an older IPython', () => {

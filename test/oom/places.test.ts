@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Frame } from '../../src/oom/frame.js';
 import { Places } from '../../src/oom/places.js';
+import { readNotebook } from '../../src/text/notebook/notebook.js';
 
 const TRAIN = `import torch
 
@@ -141,5 +142,39 @@ describe('where in the file', () => {
     const text = placesOf({ 'a.py': 'for x in y:\n    a()\n    b()\nc()\n' }).textOf('a.py');
     expect(text?.shareLoop(2, 3)).toBe(true);
     expect(text?.shareLoop(2, 4)).toBe(false);
+  });
+});
+
+describe('cells of notebooks', () => {
+  const book = (...cells: readonly string[]) => {
+    const json = JSON.stringify({ cells: cells.map((source) => ({ cell_type: 'code', source })) });
+    const notebook = readNotebook(json);
+    if (!('program' in notebook)) throw new Error(notebook.reason);
+    return notebook.program;
+  };
+  const files = {
+    'a.ipynb': book('%time\nstep()', 'def run():\n    step()\n    return 1', 'run()\nstep()'),
+    'b.ipynb': book('step()\nother()'),
+    'c.py': 'run()\n',
+  };
+
+  test('are found by their statements, and told by cell', () => {
+    const places = placesOf(files);
+    const frames = [frame('In[9]', 2, '<module>', 'step()'), frame('In[3]', 2, 'run', 'step()')];
+    places.acquaint([frame('In[9]', 1, '<module>', 'run()')]);
+    expect(frames.map((each) => places.find(each))).toMatchObject([
+      { file: 'a.ipynb', told: { cell: 1, line: 2 } },
+      { file: 'a.ipynb', told: { cell: 2, line: 2 }, within: { name: 'run' } },
+    ]);
+  });
+
+  test('are not guessed where two notebooks hold the statement', () => {
+    expect(placesOf(files).find(frame('In[9]', 2, '<module>', 'step()'))).toBe(undefined);
+  });
+
+  test('are known by their function where a snapshot has no statement', () => {
+    expect(placesOf(files).find(frame('In[]', 2, 'run'))).toMatchObject({
+      ...{ file: 'a.ipynb', line: undefined, isFileOnly: false },
+    });
   });
 });

@@ -6,7 +6,7 @@ import { findingAt, scanOf } from '../report/sample.js';
 import { metaOf } from '../support/toy.js';
 import { PACKAGES, reading } from './reading.js';
 
-const TRAIN = `import torch
+const TRAIN = `import torch, other
 
 setup()
 
@@ -30,6 +30,8 @@ def unused():
 train(model, loader)
 `;
 const OTHER = 'def other():\n    far()\n';
+/** Another program, which neither of them imports. */
+const APART = 'alone()\n';
 
 const METAS: readonly TransformMeta[] = [
   metaOf('leaky'),
@@ -43,11 +45,11 @@ const METAS: readonly TransformMeta[] = [
   metaOf('measures', { symptom: 'peak', moments: [] }),
 ];
 
-type Place = readonly [id: string, snippet: string, file?: 'train.py' | 'other.py'];
+type Place = readonly [id: string, snippet: string, file?: 'train.py' | 'other.py' | 'apart.py'];
 
 function diagnosisOf(places: readonly Place[], evidence: Evidence): Diagnosis {
-  const texts = { 'train.py': TRAIN, 'other.py': OTHER };
-  const scans = (['train.py', 'other.py'] as const).map((path) =>
+  const texts = { 'train.py': TRAIN, 'other.py': OTHER, 'apart.py': APART };
+  const scans = (['train.py', 'other.py', 'apart.py'] as const).map((path) =>
     scanOf(
       path,
       texts[path],
@@ -68,8 +70,9 @@ function diagnosisOf(places: readonly Place[], evidence: Evidence): Diagnosis {
       paths: new Map([
         ['train.py', '/home/me/train.py'],
         ['other.py', '/home/me/other.py'],
+        ['apart.py', '/home/me/apart.py'],
       ]),
-      text: (name) => (name === 'train.py' ? TRAIN : OTHER),
+      text: (name) => new Map(Object.entries(texts)).get(name),
     },
     scans,
     (id) => METAS.find((meta) => meta.id === id) ?? metaOf(id),
@@ -94,6 +97,21 @@ ${IN_TORCH}
 ${figures()}`;
 
 describe('by a traceback', () => {
+  test('what another program does explains nothing', () => {
+    const found = diagnosisOf(
+      [
+        ['in-backward', 'alone()', 'apart.py'],
+        ['in-backward', 'far()', 'other.py'],
+      ],
+      logged(BACKWARD),
+    );
+    expect(order(found)).toEqual([
+      'in-backward: memory ran out in the backward pass',
+      'in-backward: no file of the traceback imports it',
+    ]);
+    expect([...found.related].map(({ scan }) => scan.file.path)).toEqual(['other.py']);
+  });
+
   test('same line, same function, on the stack, behind the line, same file, elsewhere, of no use, left alone', () => {
     const places: readonly Place[] = [
       ['slow', 'loss(batch)'],

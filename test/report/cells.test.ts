@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clip, padEnd, printable, widthOf } from '../../src/report/cells.js';
+import { clip, clipStart, padEnd, printable, widthOf } from '../../src/report/cells.js';
 import { plural, wrap } from '../../src/report/prose.js';
 import { table } from '../../src/report/table.js';
 
@@ -90,4 +90,16 @@ test('a table aligns by columns and ends no line in spaces', () => {
     ],
   ];
   expect(table(rows)).toEqual([' n  日本  x', '<10>  abc']);
+});
+
+test.each<readonly [path: string, width: number, shown: string]>([
+  ['src/train.py:3', 20, 'src/train.py:3'],
+  ['a/long/folder/of/train.py:3', 20, '…/of/train.py:3'],
+  ['02-NLP Tasks/08-solution/demo.ipynb: cell 16, line 4', 30, '…/demo.ipynb: cell 16, line 4'],
+  ['a/one-very-long-name-without-a-folder.py:12', 20, '…hout-a-folder.py:12'],
+  ['数据/训练/模型.py:12', 12, '…/模型.py:12'],
+])('the end of %s in %d columns', (path, width, shown) => {
+  const clipped = clipStart(path, width);
+  expect(clipped).toBe(shown);
+  expect(widthOf(clipped)).toBeLessThanOrEqual(width);
 });

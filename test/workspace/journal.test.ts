@@ -234,7 +234,7 @@ test('a draft of a killed apply is removed, and no other file', () => {
   expect(cleanUp(stateOf(root)).drafts).toHaveLength(1);
   expect(listing(root)).toEqual(['sub/.memfix-0123456789ab.tmp', 'sub/a.py']);
   expect(cleanUp(stateOf(root)).drafts).toEqual([]);
-  expect(undoLast(stateOf(root))).toBeUndefined();
+  expect(undoLast(stateOf(root))).toMatchObject({ restored: [], left: [], isGone: true });
 });
 
 test('the draft of a process that runs is left, for an hour', () => {

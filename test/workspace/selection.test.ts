@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { resembling } from '../../src/text/resemblance.js';
 import type { TransformMeta } from '../../src/toolkit/contract.js';
-import { resembling } from '../../src/workspace/resemblance.js';
 import { Vocabulary } from '../../src/workspace/selection.js';
 import { transforms } from '../../transforms/index.js';
 import { metaOf } from '../support/toy.js';

@@ -65,6 +65,7 @@ export async function apply(context: Context): Promise<number> {
     ...landed.report,
     skipped: seen.skipped,
     checked: seen.files,
+    exclude: look.project.config.exclude.flatMap(({ patterns }) => patterns),
     ...(proven && { proven }),
   };
   await tell(context, report, outputs);

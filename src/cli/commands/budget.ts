@@ -37,10 +37,8 @@ export async function budget(context: Context): Promise<number> {
     return EXIT.clean;
   }
   const card = cardIn(args);
-  if (
-    args.operands.length > 0 &&
-    args.operands.every((word) => isFolder(resolve(io.cwd, word)) && !isModelFolder(word, io.cwd))
-  ) {
+  // Without a word it is about the folder.
+  if (args.operands.every((word) => isFolder(resolve(io.cwd, word)) && !isModelFolder(word, io.cwd))) {
     const report = await projectReport(context, card);
     write(
       () => runsJson(report),
@@ -75,7 +73,13 @@ export async function budget(context: Context): Promise<number> {
     if (fit === undefined || fitter === undefined) {
       throw args.misuse('`--diff` writes the changes that `--fit SIZE` proposes for a training script.');
     }
-    context.out(await fitter.patch(fit.steps));
+    const { patch, comments } = await fitter.patch(fit.steps);
+    context.out(patch);
+    if (patch.length === 0) {
+      const why = fit.steps.length === 0 ? 'it fits as it is' : 'no transform writes what would make it fit';
+      context.say(`There is nothing to write: ${why}.`);
+      for (const comment of comments) context.say(comment);
+    }
   } else {
     write(
       () => budgetJson(report),

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { CheckedFiles } from '../../oom/places.js';
+import { printable } from '../../report/cells.js';
 import type { TooLarge } from '../../report/too-large.js';
 import { crashesOf } from '../../workspace/examine.js';
 import { slashed } from '../../workspace/places.js';
@@ -15,7 +16,17 @@ import { checkedFiles } from '../settling.js';
 
 export async function check(context: Context): Promise<number> {
   if (context.args.flag('show-settings')) return showSettings(context);
+  if (context.args.flag('show-files')) return showFiles(context);
+  const isWatching = context.args.flag('watch');
+  if (isWatching && context.args.readsStdin)
+    throw context.args.misuse('`--watch` looks at files; `-` reads standard input.');
   if (context.args.readsStdin) return checkStdin(context);
+  if (!isWatching) return checkFiles(context);
+  const { again } = await import('../watching.js');
+  return again(context, () => checkFiles(context));
+}
+
+async function checkFiles(context: Context): Promise<number> {
   const outputs = outputsOf(context);
   failingOf(context);
   refuseLooseFile(context);
@@ -32,6 +43,7 @@ export async function check(context: Context): Promise<number> {
     scans: seen.scans,
     skipped: seen.skipped,
     checked: seen.files,
+    exclude: look.project.config.exclude.flatMap(({ patterns }) => patterns),
     ...(proven && { proven }),
     ...(look.project.config.gpu !== undefined && { runs: await runsOf(look) }),
   });
@@ -55,6 +67,14 @@ async function showSettings(context: Context): Promise<number> {
   const { renderSettings, settingsJson } = await import('../../report/settings.js');
   const settings = settingsOf(context);
   context.out(isJson ? settingsJson(settings) : renderSettings(settings, context.view));
+  return EXIT.clean;
+}
+
+/** What a check would look at, a line each. */
+async function showFiles(context: Context): Promise<number> {
+  const { discovery } = await prepare(context);
+  context.out(discovery.candidates.map(({ path }) => `${printable(path)}\n`).join(''));
+  context.remark({ scans: [], skipped: discovery.skipped, checked: discovery.candidates.length });
   return EXIT.clean;
 }
 

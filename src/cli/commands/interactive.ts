@@ -12,6 +12,7 @@ import { assumeFile, writeAssumptions } from '../../workspace/remember.js';
 import { State } from '../../workspace/state.js';
 import type { Visit } from '../../workspace/visit.js';
 import { Writer } from '../../workspace/writer.js';
+import { dropTyped } from '../ask.js';
 import { type Context, EXIT } from '../context.js';
 import { Interrupted, wantsColor } from '../io.js';
 import { type Look, lookThrough, prepare } from '../looking.js';
@@ -19,10 +20,11 @@ import { evidenceOf } from '../oom.js';
 import { page, pagerFor } from '../pager.js';
 import { provenByRuns, provenOf } from '../proven.js';
 import { exitCodeFor } from '../results.js';
+import type { Reasons } from '../session-files.js';
 import type { Remember } from '../session-remember.js';
 import { related } from '../settling.js';
 import { tidy } from '../tidying.js';
-import { guardFiles, nameHeld, reportUnwritten, sayHowToUndo } from '../writing.js';
+import { guardFiles, nameHeld, reportUnwritten, sayHowToUndo, stageFiles } from '../writing.js';
 
 /** `apply --interactive`: the same files and guards as `apply`, with a person's answers. */
 export async function applyInteractively(context: Context): Promise<number> {
@@ -40,7 +42,7 @@ export async function applyInteractively(context: Context): Promise<number> {
   const look = await prepare(context);
   await tidy(context, look.project.root);
   const evidence = await evidenceOf(context);
-  const found =
+  const found: Visit & { readonly reasons?: Reasons } =
     evidence === undefined
       ? await lookThrough(context, look, 'report')
       : await related(context, look, evidence);
@@ -62,7 +64,9 @@ export async function applyInteractively(context: Context): Promise<number> {
   context.confess(seen.crashes, []);
   const state = new Map(seen.scans.map((scan) => [scan.file.path, scan]));
   const code =
-    open.length === 0 ? nothingToReview(context, seen.scans) : await converse(context, look, open, state);
+    open.length === 0
+      ? nothingToReview(context, seen.scans)
+      : await converse(context, look, open, state, found.reasons);
   const report = { scans: [...state.values()], skipped: seen.skipped, checked: seen.files };
   if (code !== EXIT.clean) return code;
   if (seen.crashes.length > 0) return EXIT.error;
@@ -96,6 +100,7 @@ async function converse(
   look: Look,
   open: readonly Scan[],
   state: Map<string, Scan>,
+  reasons: Reasons | undefined,
 ): Promise<number> {
   const { args, io } = context;
   const writer = new Writer(io.cwd, look.targets, io.env);
@@ -103,15 +108,26 @@ async function converse(
   // What ends the process from outside reads as Ctrl-C to the session.
   const leave = () => process.emit('SIGINT', 'SIGINT');
   io.signal.addEventListener('abort', leave);
+  const paths: string[] = [];
+  const terminal = {
+    input: io.stdin as NodeJS.ReadStream,
+    output: (io.screen ?? io.stderr) as NodeJS.WriteStream,
+    color: wantsColor(args.color, io.env, io.stderr),
+  };
   try {
+    await dropTyped(terminal);
     const result = await review({
       engine: await look.tools.engine(),
       scans: open,
+      reasons,
       metas: new Map(look.project.vocabulary.metas.map((meta) => [meta.id, meta])),
       proven: await provenFor(context, look),
       write: async (outcome: Outcome) => {
         const written = writer.write(outcome);
-        if (written.ok) state.set(outcome.file.path, outcome.remaining);
+        if (written.ok) {
+          state.set(outcome.file.path, outcome.remaining);
+          paths.push(outcome.file.path, ...outcome.beside.map(({ path }) => path));
+        }
         return written;
       },
       reread: (path) => reread(look, path),
@@ -123,12 +139,9 @@ async function converse(
         const pager = pagerFor(withoutMarks(text), io);
         return pager !== undefined && (await page(pager, forTerminal(text), io.env));
       },
-      terminal: {
-        input: io.stdin as NodeJS.ReadStream,
-        output: (io.screen ?? io.stderr) as NodeJS.WriteStream,
-        color: wantsColor(args.color, io.env, io.stderr),
-      },
+      terminal,
     });
+    stageFiles(context, look, paths);
     if (result.files > 0) sayHowToUndo(context, writer.roots);
     reportUnwritten(context, result.failed);
     // The session has said what was left.

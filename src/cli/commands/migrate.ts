@@ -4,6 +4,7 @@ import { type Goal, hasFailed, type RepositoryRecord, statusOf } from '../../rep
 import { renderStatus, totals } from '../../report/migrate/render.js';
 import { retryWords } from '../../report/migrate/retry.js';
 import { plural } from '../../report/prose.js';
+import { didYouMean } from '../../text/resemblance.js';
 import { Failure } from '../../workspace/failure.js';
 import { type Campaign, readCampaign } from '../../workspace/migrate/campaign.js';
 import { chosen } from '../../workspace/migrate/choose.js';
@@ -13,7 +14,6 @@ import { CampaignFolder, type Run } from '../../workspace/migrate/folder.js';
 import { countedIn } from '../../workspace/migrate/page.js';
 import { keepPrivate } from '../../workspace/migrate/private.js';
 import { quoted } from '../../workspace/migrate/shell.js';
-import { didYouMean } from '../../workspace/resemblance.js';
 import { learnSecrets, redactedValue } from '../../workspace/secrets.js';
 import { Vocabulary } from '../../workspace/selection.js';
 import type { Arguments } from '../arguments.js';

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { renderOverview } from '../../report/overview.js';
+import { isNotebookName } from '../../text/notebook/notebook.js';
 import { ParserOnDemand } from '../../workspace/parser-choice.js';
 import { Project } from '../../workspace/project.js';
 import { packagesIn, survey } from '../../workspace/survey.js';
@@ -21,9 +22,10 @@ export async function overview(context: Context): Promise<number> {
   const known = lead && unchanged(lead.folder, lead, false);
   if (known !== undefined) {
     const packages = packagesIn(discovery.candidates, TIME);
+    const notebooks = discovery.candidates.filter(({ path }) => isNotebookName(path)).length;
     context.out(
       renderOverview(
-        { folder, files: known.files, packages, scans: known.scans, unsettled: undefined },
+        { folder, files: known.files, notebooks, packages, scans: known.scans, unsettled: undefined },
         view,
       ),
     );

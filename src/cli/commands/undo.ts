@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { printable } from '../../report/cells.js';
 import { plural, shellWord } from '../../report/prose.js';
 import { Failure, reasonOf } from '../../workspace/failure.js';
+import { changedFiles } from '../../workspace/git.js';
 import { repositoryRoot, shownFrom } from '../../workspace/places.js';
 import { State } from '../../workspace/state.js';
 import { hasPages, undoLast } from '../../workspace/undo.js';
@@ -18,6 +19,10 @@ export async function undo(context: Context): Promise<number> {
   const state = State.of(root, io.env);
   await tidy(context, root);
   const undone = undoLast(state);
+  if (undone?.isGone) {
+    context.say('The files are as they were before the last apply: there is nothing to take back.');
+    return EXIT.clean;
+  }
   if (undone === undefined) {
     const others = State.below(root, io.env).filter(hasPages);
     const commands = others.map((other) => `  memfix undo ${shellWord(shownFrom(io.cwd, other.root))}`);
@@ -31,6 +36,12 @@ export async function undo(context: Context): Promise<number> {
   }
   for (const file of undone.restored) context.say(`restored ${printable(shownFrom(io.cwd, file))}`);
   context.say(`${plural(undone.restored.length, 'file')} restored.`);
+  for (const file of stagedAmong(root, undone.restored)) {
+    const name = printable(shownFrom(io.cwd, file));
+    context.say(
+      `${name} has staged changes, which stay as they are: \`git add ${shellWord(name)}\` stages what it is now.`,
+    );
+  }
   if (undone.left.length === 0) return EXIT.clean;
   const lines = undone.left.map(({ path, reason }) => `  ${printable(shownFrom(io.cwd, path))}: ${reason}`);
   context.warn(
@@ -41,6 +52,13 @@ export async function undo(context: Context): Promise<number> {
     ),
   );
   return EXIT.error;
+}
+
+/** The fixes of `apply --staged` are in the index too, which is git's. */
+function stagedAmong(root: string, files: readonly string[]): readonly string[] {
+  if (files.length === 0 || repositoryRoot(root) === undefined) return [];
+  const staged = changedFiles(root, { kind: 'staged' });
+  return files.filter((file) => staged.has(file));
 }
 
 /** A journal in the project may be anybody's. */

@@ -40,9 +40,5 @@ function comesFrom(module: PyModule, expression: PyNode, value: PyNode, depth: n
 
 /** An operand that the graph of the whole may come from; a number, a count and what is detached bring none. */
 function mayBring(module: PyModule, operand: PyNode): boolean {
-  return (
-    valueOf(module, operand).isNumber !== 'yes' &&
-    !/accum/i.test(operand.text) &&
-    valueOf(module, operand).mayHaveGraph()
-  );
+  return valueOf(module, operand).isNumber !== 'yes' && valueOf(module, operand).mayHaveGraph();
 }

@@ -29,8 +29,8 @@ import { IS_TORCH } from '../framework.js';
 import { ONLY_READ } from '../questions.js';
 import { callersElsewhere, isOnlyReadByCallers } from './callers.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
-import { fastPathGivenIn, hasInferenceFastPath } from './fast-path.js';
-import { stateOfForward } from './kept-state.js';
+import { fastPathGivenIn, hasInferenceFastPath, valuesOnlyIn } from './fast-path.js';
+import { cachedParametrization, stateOfForward } from './kept-state.js';
 import { compilerOf, importsTorch, isTrainingByName, scriptedElsewhere } from './roles.js';
 import { walks } from './walks.js';
 
@@ -91,6 +91,13 @@ export function* doubtsAbout(
       !isDerived && (into !== undefined || !isOnlyReturnedToRead(module, functionNode, node)),
   );
   if (first !== undefined) yield unknown(first.question);
+  const exact = valuesOnlyIn(module, functionNode);
+  if (exact !== undefined)
+    yield unknown(
+      ask(
+        'rounding',
+      )`May what \`${exact}\` gives be rounded otherwise (on the CPU it takes another path without gradients)?`,
+    );
   const measured = measuredMemory(module, functionNode);
   if (measured !== undefined) yield unknown(measuresOther(measured));
   const casting = trainingAutocastAround(module, functionNode);
@@ -233,6 +240,13 @@ export function* doubtsAboutNetwork(
       ask(
         'forward-without-gradients',
       )`Does the forward of \`${text}\`, which gives \`${derivative}\`, work without gradients?`,
+    );
+  const cached = cachedParametrization(module);
+  if (cached !== undefined)
+    yield unknown(
+      ask(
+        'cached-parametrization',
+      )`Does \`${text}\` run outside the \`parametrize.cached()\` ${cached}, which would keep its weights without their graph?`,
     );
   const asking = classAskingForModeAround(module, mayTrain);
   if (asking !== undefined) yield unknown(sameWithout(asking));

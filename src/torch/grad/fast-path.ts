@@ -1,13 +1,21 @@
 import { boundElsewhere } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
+import { enclosingFunction } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 
 /** Modules with a faster path that only runs without gradients: other kernels, other rounding, other padding. */
-const FAST_PATHS: readonly string[] = ['TransformerEncoder', 'MultiheadAttention', 'nn.Transformer('];
-/** In another file, made or subclassed; and the models of torchvision that are made of them. */
-const FAST_PATH = /\b(?:TransformerEncoder(?:Layer)?|MultiheadAttention|nn\.Transformer|vit_[blh]_\d+)[()]/;
+const FAST_PATHS: readonly string[] = [
+  'TransformerEncoder',
+  'TransformerDecoder',
+  'MultiheadAttention',
+  'nn.Transformer(',
+];
+/** In another file, by whatever name it goes there; and the models of torchvision that are made of them. */
+const FAST_PATH =
+  /\b(?:Transformer(?:En|De)coder(?:Layer)?|MultiheadAttention|nn\.Transformer|vit_[blh]_\d+)(?:\b(?!\.|\w)|[()])/;
+const IMPORTED = /^[ \t]*import[ \t]+([\w.]+)/gm;
 const IMPORTED_FROM = /^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(?:\(([^()]*)\)|([^\n]*))/gm;
 
 /** From one file to the next, this far. */
@@ -31,12 +39,16 @@ function mayTakeFastPath(module: PyModule): boolean {
   return false;
 }
 
-function namesFastPath({ text }: PyModule): boolean {
-  return FAST_PATH.test(text);
+function namesFastPath({ code }: PyModule): boolean {
+  return FAST_PATH.test(code);
 }
 
-/** Where the functions and classes stand that a file imports by their names. */
+/** Where the functions and classes stand that a file imports, by their names or with their module. */
 function* modulesBehindImports(module: PyModule): Generator<PyModule> {
+  for (const [, name = ''] of module.text.matchAll(IMPORTED)) {
+    const found = module.around.module(name);
+    if (found !== undefined) yield found;
+  }
   for (const [, from = '', inBrackets, onLine = ''] of module.text.matchAll(IMPORTED_FROM)) {
     for (const each of (inBrackets ?? onLine).replace(/#[^\n]*/g, '').split(',')) {
       const name = /\w+/.exec(each)?.[0];
@@ -46,11 +58,45 @@ function* modulesBehindImports(module: PyModule): Generator<PyModule> {
   }
 }
 
-/** A call in another file that may give the function a model with such a path. */
-export function fastPathGivenIn(module: PyModule, functionNode: PyNode): string | undefined {
+/** A call in another file that may give the function a model with such a path, or a caller of the function around it. */
+export function fastPathGivenIn(module: PyModule, functionNode: PyNode, hops = 0): string | undefined {
   const name = functionNode.name;
-  if (name === undefined) return undefined;
+  if (name === undefined || hops > MAX_HOPS) return undefined;
   const { uses } = usesElsewhere(module, name, { may: () => true, byName: false });
   const caller = uses.find((use) => hasInferenceFastPath(use.module));
-  return caller && placeOf(caller.module, caller.node);
+  if (caller !== undefined) return placeOf(caller.module, caller.node);
+  for (const use of uses) {
+    const around = enclosingFunction(use.node);
+    const found = around && fastPathGivenIn(use.module, around, hops + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Of linear algebra, what computes the vectors, too, where a graph is recorded: on the CPU, the values are then rounded otherwise. */
+const VALUES_ONLY: readonly string[] = [
+  'svdvals',
+  'eigvalsh',
+  'lstsq',
+  'matrix_norm',
+  'linalg.cond',
+  'linalg.norm',
+];
+
+/** Such a function in a part of the file. */
+export function valuesOnlyIn(module: PyModule, part: PyNode): string | undefined {
+  for (const name of VALUES_ONLY) {
+    const [found] = module.atWithin(name, part);
+    if (found !== undefined) return name;
+  }
+  return undefined;
+}
+
+/** Whether the file, or one that it imports names from, has an LSTM: without gradients, the CPU rounds it otherwise. */
+export function hasLstm(module: PyModule): boolean {
+  return module.memo(findLstm, module);
+}
+
+function findLstm(module: PyModule): boolean {
+  return [module, ...modulesBehindImports(module)].some(({ code }) => /\bLSTM\b/.test(code));
 }

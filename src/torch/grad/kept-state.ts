@@ -1,83 +1,250 @@
-import { cutsGraph } from '../../library/library.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
-import { classAround } from '../../semantic/definitions.js';
+import { nameOf } from '../../semantic/called-name.js';
+import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { placeOf } from '../../semantic/gate.js';
+import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { functionsOf } from '../../semantic/reach.js';
-import { enclosingClass, ownNodes } from '../../semantic/statements.js';
+import { functionsOf, reachedFrom } from '../../semantic/reach.js';
+import { decoratorsOf, enclosingClass, givenTo, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { valueOf } from '../../values/index.js';
-import { recordsNoGraph } from '../../values/value/gradient.js';
+import { isMethodOfLibraries, isOfKnownPackage } from '../../values/value/plain.js';
+import { CACHING, PARAMETRIZE_CACHED } from '../catalog.js';
 import { mayHold } from '../module/holds.js';
 import { mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
+import { isReadForGraph, mayHaveGraph, readsGraphOf, type Store, storesOf } from './forward-stores.js';
 
-/** What a network computes in its forward, and still has behind it. */
+/** What a network computes in its forward, and still has behind it. Plain data: it outlives the scan. */
 interface KeptState {
   /** The class of the network. */
   readonly owner: string;
   /** `self.hidden` */
   readonly attribute: string;
+  /** What others would read it by; undefined where its own file reads it with its graph. */
+  readonly unread: string | undefined;
+}
+
+/** What the forwards of one file keep, and what they hand to code of other files, which may. */
+interface ForwardKeeps {
+  readonly states: readonly KeptState[];
+  readonly calls: readonly Handed[];
+}
+
+/** A function of another file that a forward hands something to, or that decorates a part of it. */
+interface Handed {
+  readonly owner: string;
+  readonly name: string;
+  readonly isDecorator: boolean;
 }
 
 /**
- * A forward stores a tensor with its graph on `self`, and somebody reads it later: a recurrent state, a cache, a second
- * loss. What an evaluation leaves there, training may differentiate. In this file, or in any other
+ * A forward stores a tensor with its graph where it outlives the call, and somebody reads it later: a recurrent state, a cache,
+ * a second loss. What an evaluation leaves there, training may differentiate. In this file, or in any other
  * of the project, of a class that the network may have a part of.
  */
 export function stateOfForward(module: PyModule, network: PyNode): KeptState | undefined {
-  return module
-    .memo(findStates, module)
-    .find((state) => state === UNREAD || mayHold(module, network, state.owner));
-}
-
-function findStates(module: PyModule): readonly KeptState[] {
-  const own = module.alone.memo(statesIn, module.alone);
-  const others = module.around.summaries({ word: 'forward', beside: [] }, statesIn);
-  return [...own, ...(others?.flat() ?? [UNREAD])];
-}
-
-const UNREAD: KeptState = { owner: 'one of the many networks of the project', attribute: 'self' };
-
-/** One of each class. */
-function statesIn(module: PyModule): readonly KeptState[] {
-  if (!mayHaveForward(module.text)) return [];
-  const found = new Map<string, KeptState>();
-  for (const method of functionsOf(module)) {
-    const classNode = ASSIGNED.test(module.codeOf(method)) ? enclosingClass(method) : undefined;
-    const owner = classNode?.name?.text;
-    if (classNode === undefined || owner === undefined || found.has(owner)) continue;
-    if (!runsInForward(module, method)) continue;
-    if (moduleKind(module, classNode).isModule === 'no') continue;
-    const kept = [...ownNodes(method)].find((node) => isKept(module, classNode, node));
-    const attribute = kept?.left?.text;
-    if (attribute !== undefined) found.set(owner, { owner, attribute });
+  const files = module.memo(keptAnywhere, module);
+  if (files === undefined) return UNREAD;
+  const may = ({ owner }: { readonly owner: string }): boolean => mayHold(module, network, owner);
+  for (const { states, calls } of files) {
+    const state = states.find(
+      (each) => may(each) && (each.unread === undefined || isReadInProject(module, each.unread)),
+    );
+    if (state !== undefined) return state;
+    for (const call of calls) {
+      const into = may(call) ? keptByNamed(module, call) : undefined;
+      if (into !== undefined) return { owner: call.owner, attribute: into, unread: undefined };
+    }
   }
-  return [...found.values()];
+  return undefined;
 }
 
-/** An attribute with something behind it that could assign to it. */
-const ASSIGNED = /\.[\s\\]*[\w\u0080-\uffff]+[\s\\]*(?::|[-+*/%@&|^<>]*=(?!=))/;
+function keptAnywhere(module: PyModule): readonly ForwardKeeps[] | undefined {
+  const own = module.alone.memo(keptIn, module.alone);
+  const others = module.around.summaries({ word: 'forward', beside: [] }, keptIn);
+  return others && [own, ...others];
+}
 
-/** `self.hidden = self.cell(x, self.hidden)`, where `hidden` is read with its graph. */
-function isKept(module: PyModule, classNode: PyNode, node: PyNode): boolean {
-  const [target, value] = [node.left, node.right];
-  if (!/^(?:augmented_)?assignment$/.test(node.type) || target?.type !== 'attribute' || value === undefined)
-    return false;
-  if (
-    valueOf(module, value).kind === 'number' ||
-    recordsNoGraph(module, node) ||
-    !valueOf(module, value).mayHaveGraph()
-  )
-    return false;
-  if (target.object?.text !== classAround(node)?.self) return false;
-  const name = target.attribute?.text ?? '';
-  return attributeUses(module, classNode, name).some(
-    ({ kind, node: use }) => kind === 'read' && needsGraph(module, use),
+const UNREAD: KeptState = {
+  owner: 'one of the many networks of the project',
+  attribute: 'self',
+  unread: undefined,
+};
+
+function isReadInProject(module: PyModule, name: string): boolean {
+  return module.memo(findRead, name);
+}
+
+function findRead(module: PyModule, name: string): boolean {
+  if (name === '' || readsGraphOf(module.alone, name)) return true;
+  const files = module.around.summaries({ word: name, beside: [] }, readsGraphOf);
+  return files === undefined || files.includes(true);
+}
+
+/** Where a function or method of the project of this name keeps what it is given, if somebody reads that. */
+function keptByNamed(module: PyModule, { name, isDecorator }: Handed): string | undefined {
+  return module.memo(isDecorator ? findCache : findKeeper, name);
+}
+
+function findKeeper(module: PyModule, name: string): string | undefined {
+  const files = module.around.summaries({ word: name, beside: [] }, keptByFunction);
+  if (files === undefined) return name;
+  const kept = [...files, keptByFunction(module.alone, name)].flat();
+  return kept.find((each) => isReadInProject(module, each.name))?.into;
+}
+
+function keptByFunction(alone: PyModule, name: string): readonly { into: string; name: string }[] {
+  return definitionsOf(alone, name).flatMap((definition) =>
+    storesRunBy(alone, definition).map((store) => ({ into: store.into.text, name: store.name })),
   );
 }
 
-function needsGraph(module: PyModule, read: PyNode): boolean {
-  const above = read.parent;
-  if (above?.type === 'attribute') return !cutsGraph(above.attribute?.text ?? '');
-  if (above?.type === 'comparison_operator') return false;
-  return !recordsNoGraph(module, read);
+function findCache(module: PyModule, name: string): string | undefined {
+  const files = module.around.summaries({ word: name, beside: [] }, keptByDecorator);
+  if (files === undefined) return name;
+  return [...files, keptByDecorator(module.alone, name)].find((each) => each !== undefined);
+}
+
+/** What the function that a decorator puts in the place of another keeps. */
+function keptByDecorator(alone: PyModule, name: string): string | undefined {
+  const decorators = definitionsOf(alone, name);
+  const inner = functionsOf(alone).filter((each) =>
+    decorators.some((decorator) => decorator !== each && decorator.contains(each)),
+  );
+  return inner.flatMap((each) => [...storesOf(alone, each)])[0]?.into.text;
+}
+
+function definitionsOf(alone: PyModule, name: string): readonly PyNode[] {
+  return alone.words(name).flatMap(({ parent }) => {
+    return parent?.type === 'function_definition' && parent.name?.text === name ? [parent] : [];
+  });
+}
+
+function storesRunBy(module: PyModule, functionNode: PyNode): readonly Store[] {
+  return [functionNode, ...reachedFrom(module, functionNode)].flatMap((each) => [...storesOf(module, each)]);
+}
+
+function keptIn(module: PyModule): ForwardKeeps {
+  if (!mayHaveForward(module.text)) return { states: [], calls: [] };
+  const states = new Map<string, KeptState>();
+  const calls = new Map<string, Handed>();
+  for (const method of functionsOf(module)) {
+    const classNode = enclosingClass(method);
+    const owner = classNode?.name?.text;
+    if (classNode === undefined || owner === undefined || !mayRunInForward(module, classNode, method))
+      continue;
+    if (moduleKind(module, classNode).isModule === 'no') continue;
+    for (const state of statesLeft(module, classNode, method, owner)) {
+      const key = `${owner} ${state.unread}`;
+      if (!states.has(key)) states.set(key, state);
+    }
+    for (const name of namesGiven(module, method))
+      calls.set(`${owner} ${name}`, { owner, name, isDecorator: false });
+    for (const name of decoratorNames(module, method))
+      calls.set(`${owner} @${name}`, { owner, name, isDecorator: true });
+  }
+  return { states: [...states.values()], calls: [...calls.values()] };
+}
+
+/** A property runs where it is read. */
+function mayRunInForward(module: PyModule, classNode: PyNode, method: PyNode): boolean {
+  if (runsInForward(module, method)) return true;
+  const name = method.name?.text ?? '';
+  if (name === '__init__' || !decoratorsOf(method).some(({ text }) => /property\b/.test(text))) return false;
+  return new RegExp(`\\bself\\.${name}\\b`).test(module.codeOf(classNode));
+}
+
+function* statesLeft(
+  module: PyModule,
+  classNode: PyNode,
+  method: PyNode,
+  owner: string,
+): Generator<KeptState> {
+  for (const { into, name } of storesRunBy(module, method)) {
+    const isRead = isAttributeOfSelf(into)
+      ? isReadByFamily(module, classNode, name)
+      : readsGraphOf(module, name);
+    yield { owner, attribute: into.text, unread: isRead ? undefined : name };
+  }
+  // `@cached_property`: what it computed once is there for all who ask later.
+  const caching = decoratorsOf(method).some((each) => caches(module, each));
+  if (caching && returnsGraph(module, method))
+    yield { owner, attribute: `self.${method.name?.text}`, unread: undefined };
+  for (const call of ownNodes(method)) {
+    const called = call.type === 'call' ? calledDefinition(module, call) : undefined;
+    if (called?.type !== 'function_definition' || enclosingClass(called) !== undefined) continue;
+    if (decoratorsOf(called).some((each) => caches(module, each)) && returnsGraph(module, called))
+      yield { owner, attribute: called.name?.text ?? '', unread: undefined };
+  }
+}
+
+function isAttributeOfSelf(into: PyNode): boolean {
+  return into.type === 'attribute' && into.object?.text === classAround(into)?.self;
+}
+
+function isReadByFamily(module: PyModule, classNode: PyNode, name: string): boolean {
+  return attributeUses(module, classNode, name).some(
+    ({ kind, node }) => kind === 'read' && isReadForGraph(module, node),
+  );
+}
+
+/** A decorator of Python that keeps what the function gave. */
+function caches(module: PyModule, decorator: PyNode): boolean {
+  const path = qualifiedName(module, calleeOf(decorator));
+  return path !== undefined && CACHING.has(path);
+}
+
+function returnsGraph(module: PyModule, functionNode: PyNode): boolean {
+  return [...ownNodes(functionNode)].some(({ type, named: [value] }) => {
+    return type === 'return_statement' && value !== undefined && mayHaveGraph(module, value);
+  });
+}
+
+function calleeOf(decorator: PyNode): PyNode {
+  return decorator.type === 'call' ? (decorator.function ?? decorator) : decorator;
+}
+
+/** The decorators that are functions of the project, by their names. */
+function decoratorNames(module: PyModule, method: PyNode): readonly string[] {
+  return decoratorsOf(method).flatMap((decorator) => {
+    const callee = calleeOf(decorator);
+    const path = qualifiedName(module, callee);
+    if (path !== undefined && isOfKnownPackage(path)) return [];
+    const isNamed = callee.type === 'identifier' ? module.resolve(callee) !== undefined : path !== undefined;
+    return isNamed ? [nameOf(callee)] : [];
+  });
+}
+
+/** The functions and methods of other files that a forward hands what may have a graph. */
+function namesGiven(module: PyModule, method: PyNode): readonly string[] {
+  return [...ownNodes(method)].flatMap((call) => {
+    const callee = call.type === 'call' ? call.function : undefined;
+    if (callee === undefined || calledDefinition(module, call) !== undefined) return [];
+    const path = qualifiedName(module, callee);
+    const name = nameOf(callee);
+    if (
+      path === undefined ? callee.type !== 'attribute' || isMethodOfLibraries(name) : isOfKnownPackage(path)
+    )
+      return [];
+    if (path === undefined && callee.object?.type === 'call') return [];
+    return givenTo(call).some((each) => mayHaveGraph(module, each)) ? [name] : [];
+  });
+}
+
+/** Where the project computes parametrized weights once for all forwards inside a `with`. */
+export function cachedParametrization(module: PyModule): string | undefined {
+  return module.memo(findCachedParametrization, module);
+}
+
+function findCachedParametrization(module: PyModule): string | undefined {
+  const files = module.around.summaries({ word: 'cached', beside: ['parametrize'] }, cachedIn);
+  if (files === undefined) return 'of one of many files';
+  return [cachedIn(module.alone), ...files].find((place) => place !== undefined);
+}
+
+function cachedIn(alone: PyModule): string | undefined {
+  const found = alone.words('cached').find((node) => {
+    const callee = node.parent?.type === 'attribute' ? node.parent : node;
+    return qualifiedName(alone, callee) === PARAMETRIZE_CACHED;
+  });
+  return found && `of ${placeOf(alone, found)}`;
 }

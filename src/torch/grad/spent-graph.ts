@@ -17,7 +17,7 @@ import {
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
-import { runsChain, runsLayers } from '../module/layers.js';
+import { isLoss, runsChain, runsLayers } from '../module/layers.js';
 import { isModel } from '../module/model-value.js';
 import { mayHaveWeights, networksOf, traceGraph } from '../module/networks.js';
 import { steppedOptimizer } from '../training/training-loop.js';
@@ -237,13 +237,12 @@ export function operandsOf(expression: PyNode): readonly (PyNode | undefined)[] 
   return /^(?:mean|sum|to|float|cpu|cuda|squeeze)$/.test(name) ? [receiverOf(node)] : [];
 }
 
-const CRITERION = /(?:^|[._])(?:criterion|loss_fn|loss_func|loss_function)$/;
-
-/** What a loss function is given first: the gradient goes on there. */
+/** What a loss function of torch is given first: the gradient goes on there. */
 function judgedBy(module: PyModule, node: PyNode): PyNode | undefined {
   const callee = node.type === 'call' ? node.function : undefined;
   const path = callee && qualifiedName(module, callee);
-  const judges = path === undefined ? CRITERION.test(callee?.text ?? '') : row(path)?.loss !== undefined;
+  const judges =
+    path === undefined ? callee !== undefined && isLoss(module, callee) : row(path)?.loss !== undefined;
   return judges ? argumentsOf(node)[0] : undefined;
 }
 

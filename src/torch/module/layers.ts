@@ -18,6 +18,17 @@ export function runsLayers(module: PyModule, call: PyNode): boolean {
   });
 }
 
+/** Whether a value is a loss of torch, by what made it. */
+export function isLoss(module: PyModule, value: PyNode): boolean {
+  return madeBy(module, value, LOSS) === 'yes';
+}
+
+const LOSS: Maker = {
+  gives: (path) => row(path)?.is === 'loss',
+  isClass: () => 'unknown',
+  outlivesOthers: true,
+};
+
 /** Whether a value is a network with layers that have weights, by what made it: a loss or a metric has none. */
 export function hasLayers(module: PyModule, value: PyNode): boolean {
   return madeBy(module, value, networkIn(module)) === 'yes';

@@ -11,13 +11,7 @@ import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { functionsOf, reachedFrom } from '../../semantic/reach.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
-import {
-  decoratorsOf,
-  enclosingClass,
-  givenTo,
-  receiverOf,
-  unparenthesized,
-} from '../../semantic/statements.js';
+import { decoratorsOf, enclosingClass, givenTo, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../../torch/catalog.js';
 import { FRAMEWORKS } from '../../torch/catalog-modules.js';
@@ -30,12 +24,14 @@ import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { gradUseElsewhere } from './elsewhere.js';
 import { reachesGradUse } from './grad.js';
+import { bare, handedFunction } from './handed-function.js';
 import {
   calledValue,
   differentiatingAttribute,
   differentiatingMethod,
   differentiatingOverride,
   suspectInWords,
+  switchingNetwork,
 } from './unknown-code.js';
 
 /** A call whose code is elsewhere. `Suspicion`: its name says that it trains. `Opaque`: it gets what it would need for that. */
@@ -163,6 +159,8 @@ function opaqueCall(
   if (callee === undefined || models.has(callee.text)) return undefined;
   const other = (suspect: Suspect): Question =>
     ask('another-function')`Is \`${shown(callee)}\` another one than ${suspectInWords(suspect)}?`;
+  const handed = handedFunction(module, call);
+  if (handed !== undefined) return handed;
   const own = calledDefinition(module, call);
   if (own !== undefined) {
     const override = differentiatingOverride(module, call, own);
@@ -197,6 +195,10 @@ function opaqueCall(
   const name = nameOf(callee);
   const receiver = receiverOf(call);
   if (receiver !== undefined && models.has(receiver.text)) {
+    if (/^(?:train|eval)$/.test(name)) {
+      const switching = switchingNetwork(module);
+      return switching && anotherNetwork(receiver, switching);
+    }
     const method = isOfModule(name) ? undefined : differentiatingMethod(module, call, true);
     return method && other(method);
   }
@@ -241,6 +243,10 @@ function opaqueCall(
       'runs-without-training',
     )`Does \`${shown(callee)}\`, inherited from \`${base}\`, run without training anything?`;
   return undefined;
+}
+
+function anotherNetwork(receiver: PyNode, suspect: Suspect): Question {
+  return ask('another-network')`Is \`${shown(receiver)}\` something other than ${suspectInWords(suspect)}?`;
 }
 
 /** The method is none of the project's as far as that shows, and the object none that a package made which memfix knows. */
@@ -327,10 +333,6 @@ function elements(given: PyNode): readonly PyNode[] {
   if (/^(?:list|tuple|set|dictionary|list_splat|dictionary_splat)$/.test(given.type))
     return given.named.flatMap(elements);
   return given.type === 'pair' ? elements(given.value ?? given) : [given];
-}
-
-function bare(given: PyNode): PyNode {
-  return unparenthesized(given.type === 'keyword_argument' ? (given.value ?? given) : given);
 }
 
 function isNetworkOf(node: PyNode, models: ReadonlySet<string>): boolean {

@@ -12,14 +12,9 @@ import { functionsAround, reachedFrom, reaching } from '../../semantic/reach.js'
 import { decoratorsOf, enclosingClass, ownNodes } from '../../semantic/statements.js';
 import { questionFor } from '../../semantic/surroundings.js';
 import type { PyNode } from '../../syntax/node.js';
-import {
-  AUTOGRAD_FUNCTIONS,
-  CONTEXT_MANAGER,
-  isModuleClass,
-  PLAIN_BASES,
-  TORCH_DATA,
-} from '../../torch/catalog.js';
+import { AUTOGRAD_FUNCTIONS, CONTEXT_MANAGER, isModuleClass, PLAIN_BASES } from '../../torch/catalog.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
+import { isMadePartial, runsWhenGoneThrough } from './gone-through.js';
 import { type GradUse, gradUses } from './grad.js';
 import { isGivenToLibrary, usedAsValue } from './handed-on.js';
 
@@ -136,7 +131,7 @@ const LAMBDA = 'lambda';
 function findIn(module: PyModule): readonly Differentiator[] {
   const uses = gradUses(module);
   if (uses.length === 0) return [];
-  return [...functionsWith(module, uses), ...lambdasWith(module, uses)];
+  return [...functionsWith(module, uses), ...lambdasWith(module, uses), ...valuesWith(module, uses)];
 }
 
 /** The functions of a file that use what another one imports or has by this name. */
@@ -151,7 +146,8 @@ function callersIn(alone: PyModule, name: string): readonly Differentiator[] {
     const reads = scope === undefined ? [] : alone.reads(scope, bound.text);
     return reads.map((read) => ({ node: read, words }));
   });
-  return uses.length === 0 ? [] : functionsWith(alone, uses);
+  if (uses.length === 0) return [];
+  return [...functionsWith(alone, uses), ...lambdasWith(alone, uses), ...valuesWith(alone, uses)];
 }
 
 /** `helpers.f`, or `f` of an object that a class of the project may have made. */
@@ -212,6 +208,24 @@ function lambdasWith(module: PyModule, uses: readonly GradUse[]): readonly Diffe
   });
 }
 
+/** `(f(x) for x in data)`, `map(partial(f, net), data)`, `partial(f, net)`: nameless, and of any arguments. */
+function valuesWith(module: PyModule, uses: readonly GradUse[]): readonly Differentiator[] {
+  return uses.flatMap(({ node, words }) => {
+    const isIterated = isGoneThrough(module, [node]);
+    const isValue = isMadePartial(module, node);
+    if (!isIterated && !isValue) return [];
+    return {
+      ...{ name: LAMBDA, owner: undefined, mayBeModule: false, bases: [], words, isIterated, isValue },
+      arity: [0, Number.POSITIVE_INFINITY] as const,
+      place: placeOf(module, node).replaceAll('`', ''),
+    };
+  });
+}
+
+function isGoneThrough(module: PyModule, places: readonly PyNode[]): boolean {
+  return places.some((place) => runsWhenGoneThrough(module, place));
+}
+
 /** `filter(lambda p: …, weights)`: Python itself runs it, and nobody else gets it. */
 function isRunOnTheSpot(module: PyModule, lambda: PyNode): boolean {
   const callee = callGiven(lambda)?.function;
@@ -227,18 +241,6 @@ function yields(module: PyModule, functionNode: PyNode): boolean {
   );
   if (isManager) return false;
   return [...ownNodes(functionNode)].some(({ type }) => type === 'yield');
-}
-
-/** `DataLoader(data, collate_fn=f)`, `map(f, data)`: who goes through that runs it. */
-function isGoneThrough(module: PyModule, values: readonly PyNode[]): boolean {
-  return values.some((value) => {
-    const call = callGiven(value);
-    const callee = call?.function;
-    if (callee === undefined) return false;
-    if (callee.type === 'identifier' && module.resolve(callee) === undefined)
-      return /^(?:map|filter|iter)$/.test(callee.text);
-    return qualifiedName(module, callee)?.startsWith(TORCH_DATA) === true;
-  });
 }
 
 /** An alias in the body of the class: `diff = staticmethod(torch.autograd.grad)`. */

@@ -93,6 +93,25 @@ function askingAround(module: PyModule, asking: typeof classAskingForMode): stri
     const found = files.find((each) => each !== undefined);
     if (found !== undefined) return found;
   }
+  for (const word of OVERLOADS) {
+    const files = module.around.summaries({ word, beside: [] }, overloadAsking);
+    if (files === undefined) return 'one of the many classes of the project';
+    const found = [overloadAsking(module.alone, word), ...files].find((each) => each !== undefined);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** What torch calls for every function that gets such a tensor, or runs in such a mode. */
+const OVERLOADS: readonly string[] = ['__torch_function__', '__torch_dispatch__'];
+
+/** The class whose own version of all functions asks whether a graph is recorded. */
+function overloadAsking(alone: PyModule, word: string): string | undefined {
+  for (const { parent } of alone.words(word)) {
+    if (parent?.type !== 'function_definition') continue;
+    if (/\b(?:requires_grad|grad_fn|is_leaf|is_grad_enabled)\b/.test(alone.codeOf(parent)))
+      return parent.closest('class_definition')?.name?.text;
+  }
   return undefined;
 }
 

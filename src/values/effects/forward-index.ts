@@ -1,12 +1,15 @@
-import { row } from '../../library/library.js';
+import { builtin, row } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
-import { calledDefinition } from '../../semantic/definitions.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledDefinition, classAround, definitionBehind } from '../../semantic/definitions.js';
+import { definitionOf } from '../../semantic/flow.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { functionsOf } from '../../semantic/reach.js';
-import { argumentsOf, enclosingClass, hasSplat } from '../../semantic/statements.js';
+import { functionsOf, reachedFrom } from '../../semantic/reach.js';
+import { argumentsOf, enclosingClass, hasSplat, methodName } from '../../semantic/statements.js';
+import { plainString } from '../../semantic/strings.js';
 import type { PyNode } from '../../syntax/node.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
+import { isOfKnownPackage } from '../value/plain.js';
 
 /** How many arguments a call gives. */
 export interface Given {
@@ -22,11 +25,35 @@ export function givenBy(call: PyNode): Given {
 }
 
 /** What the forwards of a project run that is not code of their class. */
-interface ForwardFacts {
-  /** Calls of what they hold or are given: `self.op(u, x)`, where `op` is an argument of the constructor. */
-  readonly runs: readonly Given[];
+interface ForwardFacts extends Runs {
   /** Something is assigned to `.forward` of an object or a class. */
   readonly isReplaced: boolean;
+}
+
+/** What code runs that something else gave it. */
+interface Runs {
+  /** Calls of what it holds or is given: `self.op(u, x)`, where `op` is an argument of the constructor. */
+  readonly runs: readonly Given[];
+  /** Functions of other files that it hands values to, which may be functions. */
+  readonly hands: readonly string[];
+  /** What it takes out of an object by a text, and so may run. */
+  readonly takes: readonly Taken[];
+}
+
+/** `getattr(rules, "make_" + kind)`. */
+interface Taken {
+  /** What a name that it may take begins with, or is. */
+  readonly name: string;
+  readonly isWhole: boolean;
+  /** Out of the object whose method does it. */
+  readonly isOwn: boolean;
+}
+
+/** Whether one of these may be a function of this name; only of a module can it be the own object's. */
+export function mayTakeOut(takes: readonly Taken[], name: string, isOfModule: boolean): boolean {
+  return takes.some(
+    (each) => (isOfModule || !each.isOwn) && (each.isWhole ? each.name === name : name.startsWith(each.name)),
+  );
 }
 
 /** Of this file and of the other files of the project; undefined where those are too many. */
@@ -34,12 +61,27 @@ export function forwardFacts(module: PyModule): ForwardFacts | undefined {
   return module.memo(findFacts, module);
 }
 
+/** Functions of other files that are looked for by their name. */
+const MOST_HANDED = 64;
+
 function findFacts(module: PyModule): ForwardFacts | undefined {
   const others = module.around.summaries({ word: 'forward', beside: [] }, factsIn);
   const called = module.around.summaries({ word: '__call__', beside: [] }, factsIn);
   if (others === undefined || called === undefined) return undefined;
   const all = [module.alone.memo(factsIn, module.alone), ...others, ...called];
-  return { runs: all.flatMap(({ runs }) => runs), isReplaced: all.some(({ isReplaced }) => isReplaced) };
+  const runs = all.flatMap((each) => each.runs);
+  const takes = all.flatMap((each) => each.takes);
+  const hands = new Set(all.flatMap((each) => each.hands));
+  for (const name of hands) {
+    const found = module.around.summaries({ word: name, beside: [] }, runsOf);
+    if (found === undefined || hands.size > MOST_HANDED) return undefined;
+    for (const each of [...found, runsOf(module.alone, name)]) {
+      runs.push(...each.runs);
+      takes.push(...each.takes);
+      for (const next of each.hands) hands.add(next);
+    }
+  }
+  return { runs, takes, hands: [...hands], isReplaced: all.some(({ isReplaced }) => isReplaced) };
 }
 
 function factsIn(module: PyModule): ForwardFacts {
@@ -47,43 +89,164 @@ function factsIn(module: PyModule): ForwardFacts {
     const assignment = parent?.parent;
     return assignment?.type === 'assignment' && assignment.left === parent;
   });
-  if (!mayHaveForward(module.text)) return { runs: [], isReplaced };
+  if (!mayHaveForward(module.text)) return { runs: [], hands: [], takes: [], isReplaced };
   const methods = functionsOf(module).filter(
     (each) => enclosingClass(each) !== undefined && runsInForward(module, each),
   );
-  const calls = methods.flatMap((method) => [...method.walk()].filter(({ type }) => type === 'call'));
-  const runs = calls.flatMap((call) => {
-    if (runsGiven(module, call)) return [ANYTHING];
-    return runsValue(module, call) ? [givenBy(call)] : [];
+  return { ...runsIn(module, methods), isReplaced };
+}
+
+/** What runs when an object is gone through. */
+export const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);
+
+/** Calls of what is held where something is gone through: `self.transform(x)` of a dataset. Undefined where those are too many. */
+export function iterationRuns(module: PyModule): readonly Given[] | undefined {
+  return module.memo(findIterationRuns, module);
+}
+
+function findIterationRuns(module: PyModule): readonly Given[] | undefined {
+  const found: Given[] = [...module.alone.memo(iterationRunsIn, module.alone)];
+  for (const word of ITERATED) {
+    const files = module.around.summaries({ word, beside: [] }, iterationRunsIn);
+    if (files === undefined) return undefined;
+    found.push(...files.flat());
+  }
+  return found;
+}
+
+function iterationRunsIn(module: PyModule): readonly Given[] {
+  if (!module.mentions(/\bdef[\s\\]+__(?:iter|next|getitems?)__/)) return [];
+  const functions = functionsOf(module).filter((each) => ITERATED.has(each.name?.text ?? ''));
+  return runsIn(module, functions).runs;
+}
+
+/** Of the functions of a file that have this name. */
+function runsOf(alone: PyModule, name: string): Runs {
+  return runsIn(
+    alone,
+    functionsOf(alone).filter((each) => each.name?.text === name),
+  );
+}
+
+/** Of some functions of a file and of what they run there. */
+function runsIn(module: PyModule, functions: readonly PyNode[]): Runs {
+  const code = new Set(functions.flatMap((each) => [each, ...reachedFrom(module, each)]));
+  const calls = new Set([...code].flatMap((each) => [...each.walk()].filter(({ type }) => type === 'call')));
+  const runs: Given[] = [];
+  const hands = new Set<string>();
+  const takes: Taken[] = [];
+  for (const call of calls) {
+    takes.push(...takenBy(module, call));
+    if (runsGiven(module, call)) runs.push(givenOn(call));
+    else if (runsValue(module, call)) runs.push(givenBy(call));
+    const path = calledPath(module, call);
+    if (
+      path !== undefined &&
+      !isOfKnownPackage(path) &&
+      argumentsOf(call).some((each) => isChosen(module, bare(each)))
+    )
+      hands.add(path.slice(path.lastIndexOf('.') + 1));
+  }
+  return { runs, takes, hands: [...hands] };
+}
+
+/** Functions of Python that give all names of a module or of an object. */
+const NAMESPACES: ReadonlySet<string> = new Set(['eval', 'globals', 'locals', 'vars']);
+
+function takenBy(module: PyModule, call: PyNode): readonly Taken[] {
+  const callee = call.function;
+  if (callee?.type !== 'identifier' || module.resolve(callee) !== undefined) return [];
+  if (NAMESPACES.has(callee.text)) return [{ name: '', isWhole: false, isOwn: false }];
+  const [object, name] = callee.text === 'getattr' ? argumentsOf(call) : [];
+  if (object === undefined || isOfKnownPackage(qualifiedName(module, object) ?? '')) return [];
+  const isOwn = object.text === classAround(call)?.self;
+  const whole = name && plainString(name);
+  return [{ name: whole ?? beginning(name), isWhole: whole !== undefined, isOwn }];
+}
+
+/** `layer` of `f"layer{at}"` and of `"layer" + at`. */
+function beginning(name: PyNode | undefined): string {
+  const first = name?.type === 'binary_operator' ? name.left : name;
+  const text = first && plainString(first);
+  return text ?? /^[fF](["'])((?:(?!\1)[\w])*)/.exec(first?.text ?? '')?.[2] ?? '';
+}
+
+/** A value that may be a function: one of several, or one that the object was given; what a call has computed is a tensor. */
+function isChosen(module: PyModule, value: PyNode): boolean {
+  if (value.type === 'call') return isTakenByName(module, value);
+  if (value.type === 'attribute') return isPut(module, value);
+  if (value.type !== 'identifier') return CHOICES.has(value.type);
+  const scope = module.resolve(value);
+  return (scope === undefined ? [] : module.writes(scope, value.text)).some((write) => {
+    const found = definitionOf(write);
+    if (found.kind === 'value')
+      return (
+        CHOICES.has(found.value.type) || (found.value.type === 'call' && isTakenByName(module, found.value))
+      );
+    return found.kind !== 'part' && found.kind !== 'update' && !isOfForward(module, write);
   });
-  return { runs, isReplaced };
 }
 
-/** What a library gives to what it runs. */
-const ANYTHING: Given = { positional: 0, all: 0, isSpread: true };
+const CHOICES: ReadonlySet<string> = new Set([
+  'attribute',
+  'conditional_expression',
+  'identifier',
+  'lambda',
+  'subscript',
+]);
 
-/** `checkpoint(self.rule, x)`: a function of a library, unless its row says what it gives, may run what it is handed by name. */
+/** A parameter of a forward: what a network is called with is data. */
+function isOfForward(module: PyModule, write: PyNode): boolean {
+  const owner = write.closest('function_definition');
+  return owner !== undefined && enclosingClass(owner) !== undefined && runsInForward(module, owner);
+}
+
+/** `checkpoint(self.rule, x)`: a function of a library that runs what it is handed first, which something else put there. */
 export function runsGiven(module: PyModule, call: PyNode): boolean {
-  const path = call.function && qualifiedName(module, call.function);
-  if (path === undefined || row(path)?.gives !== undefined || path.startsWith('torch.distributions.'))
-    return false;
-  return argumentsOf(call).some((each) => mayBeFunction(module, each.value ?? each));
+  const [first] = argumentsOf(call);
+  if (first === undefined || !isRunner(module, call)) return false;
+  const value = bare(first);
+  return isPut(module, value) && definitionBehind(module, value) === undefined;
 }
 
-function mayBeFunction(module: PyModule, value: PyNode): boolean {
-  if (value.type === 'attribute')
-    return attributeValues(module, value)?.some(({ type }) => type !== 'call') ?? false;
-  return value.type === 'identifier' && module.resolve(value) !== undefined;
+/** An argument without its keyword. */
+function bare(argument: PyNode): PyNode {
+  return argument.type === 'keyword_argument' ? (argument.value ?? argument) : argument;
+}
+
+function isRunner(module: PyModule, call: PyNode): boolean {
+  const callee = call.function;
+  const path = callee && qualifiedName(module, callee);
+  if (path !== undefined) return row(path)?.runs === true;
+  const known = callee?.type === 'identifier' ? builtin(callee.text) : undefined;
+  return known?.runs === true && known.gives === 'arguments' && module.resolve(callee ?? call) === undefined;
+}
+
+/** What such a function gives on: its own options come by keyword. `vmap(self.rule)` is given the rest later. */
+function givenOn(call: PyNode): Given {
+  const { positional, isSpread } = givenBy(call);
+  return { positional: positional - 1, all: positional - 1, isSpread: isSpread || positional === 1 };
 }
 
 /** A value is called that something else put there, and that may be a function. */
 function runsValue(module: PyModule, call: PyNode): boolean {
   const callee = call.function;
   if (callee === undefined || calledDefinition(module, call) !== undefined) return false;
-  if (qualifiedName(module, callee) !== undefined) return false;
-  if (callee.type === 'identifier') return module.resolve(callee) !== undefined;
-  if (callee.type !== 'attribute') return callee.type !== 'call';
-  const values = attributeValues(module, callee);
+  return qualifiedName(module, callee) === undefined && isPut(module, callee);
+}
+
+function isPut(module: PyModule, value: PyNode): boolean {
+  if (value.type === 'identifier') return module.resolve(value) !== undefined;
+  if (value.type === 'call')
+    return calledDefinition(module, value) === undefined && isTakenByName(module, value);
+  if (value.type !== 'attribute') return true;
   // A method of another object is looked for by its name.
-  return values?.some(({ type }) => type !== 'call') ?? false;
+  return attributeValues(module, value)?.some(({ type }) => type !== 'call') ?? false;
+}
+
+/** `getattr(rules, name)`, `RULES.get(name)`. */
+function isTakenByName(module: PyModule, call: PyNode): boolean {
+  const callee = call.function;
+  if (callee?.type === 'identifier') return callee.text === 'getattr' && module.resolve(callee) === undefined;
+  return methodName(call) === 'get' || methodName(call) === 'pop';
 }

@@ -5,7 +5,13 @@ import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
-import { argumentsOf, enclosingFunction, methodName, receiverOf } from '../../semantic/statements.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  isCallee,
+  methodName,
+  receiverOf,
+} from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { IS_GRAD_ENABLED } from '../../torch/catalog.js';
@@ -23,8 +29,8 @@ const HOOKS: readonly string[] = [
 /** A forward hook whose code is not inside the function, here or in another file: it may keep what the forward computes. */
 export function hookElsewhere(module: PyModule, functionNode: PyNode): string | undefined {
   const own = HOOKS.flatMap((name) => module.at(name)).find((node) => {
-    const call = node.parent?.parent;
-    if (call?.type !== 'call') return false;
+    const call = callOf(node);
+    if (call === undefined) return false;
     const [hook] = argumentsOf(call);
     if (!functionNode.contains(call)) return true;
     if (hook?.type === 'lambda') return false;
@@ -46,14 +52,20 @@ function keptByHook(module: PyModule): string | undefined {
 
 /** The first hook of a file that does more than to look at what it is given. */
 function keepingHook(alone: PyModule, word: string): string | undefined {
-  const node = alone.words(word).find(({ parent }) => {
-    const call = parent?.parent;
-    const [given] = call?.type === 'call' ? argumentsOf(call) : [];
+  const node = alone.words(word).find((name) => {
+    const call = callOf(name);
+    const [given] = call === undefined ? [] : argumentsOf(call);
     if (given === undefined || (call !== undefined && isOfOwnNetwork(alone, call))) return false;
     const hook = given.type === 'lambda' ? given : definitionBehind(alone, given);
     return hook === undefined || keepsSomething(hook);
   });
   return node && placeOf(alone, node);
+}
+
+/** `net.register_forward_hook(f)`, `register_module_forward_hook(f)` */
+function callOf(name: PyNode): PyNode | undefined {
+  const callee = name.parent?.type === 'attribute' ? name.parent : name;
+  return isCallee(callee) ? callee.parent : undefined;
 }
 
 /** The network is a library's, made in the function, and nobody else gets it. */

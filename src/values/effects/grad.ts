@@ -2,7 +2,8 @@ import { packageOf, row } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { classBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { definitionOf } from '../../semantic/flow.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
 import { functionsAround, methodsByName, reachedFrom, reaching } from '../../semantic/reach.js';
@@ -19,6 +20,9 @@ export interface GradUse {
   readonly node: PyNode;
   readonly words: string;
 }
+
+/** How the words about such a use begin. */
+export const SETS_MODE = 'sets the grad mode';
 
 /** Every spelling below contains one of these. */
 const CLUES: readonly string[] = [
@@ -83,7 +87,11 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
   const call = isCallee(target) ? target.parent : undefined;
   // A custom function keeps what its own backward needs, whatever the mode.
   if (name === 'save_for_backward') return undefined;
-  if (/(?:^|_)backward(?:$|_)/.test(name)) return call ? `calls \`${shown(target)}()\`` : `uses \`${name}\``;
+  if (/(?:^|_)backward(?:$|_)/.test(name)) {
+    if (attribute ? isLayer(module, target) : call === undefined && isComputed(module, identifier))
+      return undefined;
+    return call ? `calls \`${shown(target)}()\`` : `uses \`${name}\``;
+  }
   switch (name) {
     case 'requires_grad_':
       return isFalse(argumentsOf(call ?? place)[0]) ? undefined : `calls \`${shown(target)}()\``;
@@ -91,7 +99,10 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
       return asksForGrad(identifier, target) ? 'asks for gradients with `requires_grad`' : undefined;
     case 'enable_grad':
     case 'set_grad_enabled':
-      return isFalse(argumentsOf(call ?? place)[0]) ? undefined : `sets the grad mode with \`${name}\``;
+      // As a statement, it holds for whoever comes after; behind `with`, off is off.
+      return isFalse(argumentsOf(call ?? place)[0]) && call?.parent?.type !== 'expression_statement'
+        ? undefined
+        : `${SETS_MODE} with \`${name}\``;
     case 'create_graph':
     case 'retain_graph':
       return place.type === 'keyword_argument' ? `differentiates with \`${name}\`` : undefined;
@@ -124,6 +135,36 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
   if (attribute) return `reads \`${shown(target)}\``;
   return call !== undefined && module.resolve(identifier) === undefined ? 'calls `grad()`' : undefined;
 }
+
+/** `self.backward_rnn`, the other direction of a recurrent network: a layer of torch or a class of the file, which is followed. */
+function isLayer(module: PyModule, attribute: PyNode): boolean {
+  const values = attributeValues(module, attribute) ?? [];
+  return (
+    values.length > 0 &&
+    values.every((value) => {
+      const path = value.type === 'call' ? calledPath(module, value) : undefined;
+      return path === undefined ? classBehind(module, value) !== undefined : row(path)?.is !== undefined;
+    })
+  );
+}
+
+/** `forward, backward = output.chunk(2, -1)`: a variable that holds what was computed, which is given to torch at most. */
+function isComputed(module: PyModule, name: PyNode): boolean {
+  const around = name.closest('call');
+  if (around !== undefined && row(calledPath(module, around) ?? '') === undefined) return false;
+  const scope = module.resolve(name);
+  const writes = scope === undefined ? [] : module.writes(scope, name.text);
+  return (
+    writes.length > 0 &&
+    writes.every((write) => {
+      const found = definitionOf(write);
+      return found.kind === 'part' || (found.kind === 'value' && COMPUTED.has(found.value.type));
+    })
+  );
+}
+
+/** Expressions that give no function of somebody's, but for what is taken out of a container. */
+const COMPUTED: ReadonlySet<string> = new Set(['binary_operator', 'subscript', 'unary_operator']);
 
 function importsOrDefines(identifier: PyNode): boolean {
   const role = roleOf(identifier);

@@ -15,11 +15,9 @@ import {
   differentiatorsIn,
   type Suspect,
 } from './differentiators.js';
-import { forwardFacts, type Given, givenBy } from './forward-index.js';
+import { forwardFacts, type Given, givenBy, ITERATED, iterationRuns, mayTakeOut } from './forward-index.js';
+import { SETS_MODE } from './grad.js';
 import { usedAsValue } from './handed-on.js';
-
-/** What runs when one is gone through. */
-const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);
 
 /** `` `Potential` (`train.py:12`), whose forward … `` */
 export function suspectInWords({ name, place, clause }: Suspect): string {
@@ -70,13 +68,13 @@ function heldByForward(module: PyModule): Suspect | undefined {
   if (some === undefined) return undefined;
   const facts = forwardFacts(module);
   if (facts === undefined) return UNREAD;
-  const { isReplaced, runs } = facts;
+  const { isReplaced, runs, takes } = facts;
   const found = suspectAround(
     module,
     (each) =>
       isFunction(each) &&
-      (isReplaced || runs.some((given) => mayTake(each, given))) &&
-      isHandedOn(module, each),
+      (mayTakeOut(takes, each.name, each.mayBeModule) ||
+        ((isReplaced || runs.some((given) => mayTake(each, given))) && isHandedOn(module, each))),
   );
   return found && { ...found, isHeld: true };
 }
@@ -91,9 +89,23 @@ function instanceCalled(module: PyModule, made?: Elsewhere): Suspect | undefined
 
 /** The same for those that are iterated over. */
 export function differentiatesWhenIterated(module: PyModule): Suspect | undefined {
-  return suspectAround(
+  const direct = suspectAround(
     module,
     ({ name, owner, isIterated }) => isIterated || (owner !== undefined && ITERATED.has(name)),
+  );
+  return direct ?? module.memo(heldByIterated, module);
+}
+
+/** A function that differentiates and is handed around, and that a dataset may hold and run. */
+function heldByIterated(module: PyModule): Suspect | undefined {
+  const some = suspectAround(module, ({ name }) => !CALLED.has(name));
+  if (some === undefined) return undefined;
+  const runs = iterationRuns(module);
+  if (runs === undefined) return UNREAD;
+  return suspectAround(
+    module,
+    (each) =>
+      !CALLED.has(each.name) && runs.some((given) => mayTake(each, given)) && isHandedOn(module, each),
   );
 }
 
@@ -120,6 +132,15 @@ export function differentiatingMethod(
       each.owner !== undefined &&
       (each.mayBeModule || !isNetwork) &&
       mayTake(each, givenBy(call)),
+  );
+}
+
+/** The class of a network whose own `train()` or `eval()` sets the grad mode, for whoever comes after. */
+export function switchingNetwork(module: PyModule): Suspect | undefined {
+  return suspectAround(
+    module,
+    ({ name, mayBeModule, words }) =>
+      /^(?:train|eval)$/.test(name) && mayBeModule && words.startsWith(SETS_MODE),
   );
 }
 

@@ -18,7 +18,7 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isModuleClass, PARTIAL } from '../../torch/catalog.js';
+import { isModuleClass, PARTIAL, UNPICKLES } from '../../torch/catalog.js';
 import { CONTAINERS } from '../../torch/catalog-modules.js';
 import { CALLED, type Suspect } from '../effects/differentiators.js';
 import { gradUseBehind } from '../effects/elsewhere.js';
@@ -94,7 +94,8 @@ export class Origins {
       if (returned.length === 0) return 'unknown';
       return worst(returned.map((each) => this.of(definition.module, each.named[0], hops + 1)));
     }
-    if (path === undefined || this.#isOfProject(module, path)) return 'unknown';
+    // What was written to a file may be an instance of any class.
+    if (path === undefined || UNPICKLES.has(path) || this.#isOfProject(module, path)) return 'unknown';
     // Its forward may be replaced by a function of the project.
     const replaced = forwardFacts(module)?.isReplaced === false ? undefined : this.whenCalled(module);
     const isLayer = isModuleClass(path) && !CONTAINERS.has(path);

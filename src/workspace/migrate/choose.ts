@@ -1,7 +1,7 @@
 import { type Goal, isFinished, type RepositoryRecord, reaches } from '../../report/migrate/record.js';
 import { plural } from '../../report/prose.js';
+import { didYouMean } from '../../text/resemblance.js';
 import { Failure } from '../failure.js';
-import { didYouMean } from '../resemblance.js';
 import type { Repository } from './source.js';
 
 /** Which repositories of a campaign a run is about. */

@@ -1,12 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { shortened } from '../../text/resemblance.js';
 import { withExtended } from '../config-file.js';
 import { codeOf, Failure } from '../failure.js';
 import { Ground } from '../ground.js';
 import { realPath, repositoryRoot } from '../places.js';
 import type { Request } from '../project.js';
-import { shortened } from '../resemblance.js';
 import { configTableFor } from '../wishes.js';
 
 const require = createRequire(import.meta.url);

@@ -1,9 +1,9 @@
 import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { plural } from '../../../report/prose.js';
+import { didYouMean } from '../../../text/resemblance.js';
 import { textOf } from '../../bounded.js';
 import { codeOf, Failure } from '../../failure.js';
-import { didYouMean } from '../../resemblance.js';
 import { sha256 } from '../hash.js';
 import { writeWhole } from '../whole-file.js';
 import type { Listed, Source } from './forge.js';

@@ -1,0 +1,11 @@
+import type { Run } from './memory.js';
+
+/** How much less, and how much more, the real peak may be. */
+export function marginOf(run: Run): readonly [below: number, above: number] {
+  const { shape, gpus, offload, given } = run;
+  if (given.activations !== undefined) return [0.1, 0.1];
+  if (shape.kind === 'convolutional') return [0.06, 0.06];
+  if (shape.guessed) return [0.2, 0.2];
+  if (!shape.family.measured || run.attention === 'flash') return [0.1, 0.1];
+  return gpus > 1 || offload !== 'none' ? [0.1, 0.15] : [0.04, 0.04];
+}

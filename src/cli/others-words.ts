@@ -1,0 +1,97 @@
+/** What other tools call our commands. */
+export const OTHERS_COMMANDS: ReadonlyMap<string, string> = new Map([
+  ['lint', 'check'],
+  ['linter', 'list'],
+  ['rule', 'explain'],
+  ['rules', 'list'],
+  ['patch', 'diff'],
+  ['revert', 'undo'],
+  ['oom', 'check --oom'],
+  ['clean', 'check --no-cache'],
+  ['format', 'apply'],
+  ['add', 'apply -i'],
+]);
+
+const MAKE_CONFIG =
+  ' A config is optional: `[tool.memfix]` in pyproject.toml, or memfix.toml; `memfix config` shows what is in force.';
+
+/** Words at the start of other tools' command lines, with a sentence each. */
+export const OTHERS_STARTS: ReadonlyMap<string, string> = new Map([
+  ['init', MAKE_CONFIG],
+  ['--init', MAKE_CONFIG],
+  ['--env-info', ' Did you mean `memfix --version`?'],
+]);
+
+/** What other tools call our options. */
+const OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['--show-fixes', 'memfix diff'],
+  ['--format', '--output-format'],
+  ['--output-file', '--output'],
+  ['--patch', 'apply --interactive'],
+  ['-p', 'apply --interactive'],
+  ['--cached', '--staged'],
+  ['--add-noqa', 'memfix baseline'],
+  ['--fix-dry-run', 'memfix diff'],
+  ['--fix-only', 'memfix apply'],
+  ['--rule', '--select'],
+  ['--print-config', 'memfix config'],
+  ['--extend-exclude', '--exclude'],
+  ['--ignore-path', '--exclude'],
+  ['--no-eslintrc', '--isolated'],
+  ['--no-config-lookup', '--isolated'],
+  ['-c', '--config'],
+  ['--stdin', '-'],
+  ['--debug', '--verbose'],
+  ['--fix-type', '--select'],
+  ['--ignore-pattern', '--exclude'],
+  ['--silent', '--quiet'],
+  ['-s', '--quiet'],
+  ['-e', '--exit-zero'],
+  ['--preview', '--extend-select opt-in'],
+]);
+
+/** What is said elsewhere: a sentence. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['--per-file-ignores', 'It is a key of the config: `[tool.memfix.per-file-ignores]`.'],
+  [
+    '--ignore-noqa',
+    'What a comment silences is counted by `-v`, and comes back when `# memfix: ignore[id]` is removed.',
+  ],
+  [
+    '--exit-non-zero-on-fix',
+    '`memfix diff --exit-code` exits with 1 where there is something to fix, before it is done.',
+  ],
+  [
+    '--max-warnings',
+    'Any finding exits with 1; `--fail-on safe` or `--fail-on leak` is for fewer, `--baseline` for new ones only.',
+  ],
+  ['--no-ignore', 'A file that is named is read, also where git ignores it.'],
+  ['--report-unused-disable-directives', 'Comments that silence nothing are always told.'],
+  ['--include', 'Name the files or folders as paths.'],
+  ['--ext', 'Python files and notebooks are read; name others as paths.'],
+]);
+
+/** A hint for an option of another tool, made to be appended to a sentence; undefined where there is none. */
+export function othersOption(typed: string): string | undefined {
+  const own = OPTIONS.get(typed);
+  if (own !== undefined) return ` Did you mean \`${own}\`?`;
+  const sentence = ELSEWHERE.get(typed);
+  return sentence === undefined ? undefined : ` ${sentence}`;
+}
+
+/** Formats of other tools, and the one of ours that is for the same eyes or machines. */
+export const OTHERS_FORMATS: ReadonlyMap<string, string> = new Map([
+  ['text', 'short'],
+  ['stylish', 'short'],
+  ['grouped', 'short'],
+  ['codeframe', 'full'],
+  ['pylint', 'concise'],
+  ['compact', 'concise'],
+  ['unix', 'concise'],
+  ['visualstudio', 'concise'],
+  ['rdjson', 'sarif'],
+  ['azure', 'junit'],
+  ['checkstyle', 'junit'],
+  ['jslint-xml', 'junit'],
+  ['html', 'markdown'],
+]);

@@ -1,0 +1,72 @@
+import { placeText } from '../text/place.js';
+import type { Moment } from '../toolkit/contract.js';
+import type { Frame } from './frame.js';
+import type { Block, Places, Spot, Text } from './places.js';
+
+/** A frame of the user's own code that was found in the files. */
+interface Own {
+  readonly frame: Frame;
+  readonly spot: Spot;
+}
+
+const PRODUCT = /\w\s*@\s*\w|\b(?:matmul|bmm|baddbmm|einsum)\(/;
+const TRANSPOSED = /\.(?:transpose|permute|swapaxes|swapdims)\(|\.(?:mT|T)\b|\beinsum\(/;
+const ON_PAIRS = /\bsoftmax\(|\.masked_fill_?\(|[Dd]ropout\(/;
+
+/** What the lines around the place say that no transform would change. */
+export function cluesIn(
+  frames: readonly Own[],
+  moments: readonly Moment[],
+  places: Places,
+): readonly string[] {
+  const innermost = frames.at(-1);
+  return [
+    ...(innermost === undefined ? [] : attentionIn(innermost, places)),
+    ...(moments.includes('evaluation') ? frames.flatMap((own) => collectedBy(own, places)) : []),
+  ];
+}
+
+/** Attention that is written out: a product with something transposed, a softmax, and it ran out on what they make. */
+function attentionIn({ frame, spot }: Own, places: Places): readonly string[] {
+  const text = places.textOf(spot.file);
+  if (text === undefined || spot.within === undefined || frame.source === undefined) return [];
+  const lines = text.codeOf(spot.within);
+  const isWhole =
+    lines.some((line) => /\bsoftmax\(/.test(line)) &&
+    lines.some((line) => PRODUCT.test(line)) &&
+    lines.some((line) => TRANSPOSED.test(line));
+  if (!isWhole || !(PRODUCT.test(frame.source) || ON_PAIRS.test(frame.source))) return [];
+  return [
+    `\`${spot.within.name}\` writes attention out: it makes one number for each pair of positions, which grows with the square of the length, and the backward pass keeps several such. \`torch.nn.functional.scaled_dot_product_attention\` (torch 2.0 or newer) computes the same without them, rounded otherwise.`,
+  ];
+}
+
+const COLLECTS = /^\s*([\w.]+)\.(?:append|extend)\((.*)\)\s*$/;
+/** What is no tensor of a GPU any more. */
+const SMALL =
+  /\.(?:item|tolist|numpy|cpu)\(\)|^(?:float|int|str|len|bool)\(|\.(?:argmax|mean|sum|max|min)\(|\.to\((?:"cpu"|'cpu')/;
+const MOST = 2;
+
+/** Lists that grow in the loop that a frame of an evaluation is in. */
+function collectedBy({ spot }: Own, places: Places): readonly string[] {
+  const text = places.textOf(spot.file);
+  const { line, within } = spot;
+  if (text === undefined || line === undefined || within === undefined) return [];
+  const found = text.loopsAround(line, within).flatMap((loop) => collecting(text, loop));
+  const [first, ...more] = new Map(found.map((each) => [each.line, each])).values();
+  if (first === undefined) return [];
+  const codes = [first, ...more.slice(0, MOST - 1)].map(({ code }) => `\`${code}\``).join(' and ');
+  const place = placeText(spot.file, text.told(first.line));
+  return [
+    `${codes} in \`${within.name}\` (${place}) ${more.length > 0 ? 'keep' : 'keeps'} something of every batch: a tensor stays on the GPU with all that came before it, unless it is moved (\`.cpu()\`) or made small first (\`argmax\`).`,
+  ];
+}
+
+function collecting(text: Text, loop: Block): readonly { readonly line: number; readonly code: string }[] {
+  return text.codeOf(loop).flatMap((code, index) => {
+    const given = COLLECTS.exec(code)?.[2];
+    return given === undefined || given.trim() === '' || SMALL.test(given)
+      ? []
+      : [{ line: loop.first + index, code: code.trim() }];
+  });
+}

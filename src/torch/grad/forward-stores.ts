@@ -1,0 +1,184 @@
+import { cutsGraph } from '../../library/library.js';
+import { stringValue } from '../../semantic/attribute-uses.js';
+import { definitionBehind, selfName } from '../../semantic/definitions.js';
+import { makerOf } from '../../semantic/elsewhere.js';
+import { definitionOf } from '../../semantic/flow.js';
+import { isOnlyAsked } from '../../semantic/given-away.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
+import {
+  enclosingFunction,
+  givenTo,
+  methodName,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { valueOf } from '../../values/index.js';
+import { recordsNoGraph } from '../../values/value/gradient.js';
+import { keepsGiven } from '../../values/value/names.js';
+import { isModuleClass } from '../catalog.js';
+
+/** A value that may have a graph, put where it outlives the call: on `self`, in a global, in what those hold. */
+export interface Store {
+  readonly into: PyNode;
+  /** The attribute or the variable that others find it by; empty where it is computed. */
+  readonly name: string;
+}
+
+/** What a function, the ones inside it included, leaves behind. What it changes of its arguments, its caller has. */
+export function* storesOf(module: PyModule, functionNode: PyNode): Generator<Store> {
+  for (const node of (functionNode.body ?? functionNode).walk()) {
+    // `type(self).last = value` reads like one to the parser.
+    if (node.type === 'type_alias_statement') yield { into: node, name: '' };
+    for (const { target, values, name } of putBy(module, node)) {
+      const found = outside(module, functionNode, target);
+      if (found === undefined || recordsNoGraph(module, node)) continue;
+      if (values.some((value) => mayHaveGraph(module, value))) yield { into: target, name: name ?? found };
+    }
+  }
+}
+
+export function mayHaveGraph(module: PyModule, given: PyNode): boolean {
+  const value = given.type === 'keyword_argument' ? (given.value ?? given) : given;
+  const known = valueOf(module, value);
+  return known.kind !== 'number' && known.mayHaveGraph();
+}
+
+interface Put {
+  /** What is assigned to, or what holds it afterwards. */
+  readonly target: PyNode;
+  readonly values: readonly PyNode[];
+  /** The attribute, where it is not in the target. */
+  readonly name?: string;
+}
+
+function putBy(module: PyModule, node: PyNode): readonly Put[] {
+  if (/^(?:augmented_)?assignment$/.test(node.type)) return assigned(node);
+  if (node.type !== 'call') return [];
+  const given = givenTo(node);
+  const method = methodName(node);
+  if (node.function?.text === 'setattr' || method === '__setattr__') {
+    const [object, key, value] = given.length === 3 ? given : [receiverOf(node), ...given];
+    if (object === undefined || value === undefined) return [];
+    return [{ target: object, values: [value], name: stringValue(key) ?? '' }];
+  }
+  const path = node.function && qualifiedName(module, node.function);
+  // `heapq.heappush(heap, value)`
+  if (path !== undefined && /^(?:heapq|bisect|operator)\./.test(path))
+    return given[0] === undefined ? [] : [{ target: given[0], values: given.slice(1) }];
+  const receiver = receiverOf(node);
+  if (receiver === undefined || method === undefined || path !== undefined) return [];
+  if (node.parent?.type !== 'expression_statement') return [];
+  return keepsGiven(method) || isKeeper(module, receiver) ? [{ target: receiver, values: given }] : [];
+}
+
+function assigned(node: PyNode): readonly Put[] {
+  const [left, right] = [node.left, node.right];
+  if (left === undefined || right === undefined) return [];
+  if (!/pattern|tuple|list/.test(left.type)) return [{ target: left, values: [right] }];
+  const values = /^(?:tuple|list|expression_list)$/.test(right.type) ? right.named : undefined;
+  const isPaired = values?.length === left.named.length && !left.named.some(({ type }) => /splat/.test(type));
+  return left.named.map((target, at) => ({ target, values: isPaired ? [values?.[at] ?? right] : [right] }));
+}
+
+/** A variable of the file, made by something that is neither a layer nor a log: whatever its methods are called. */
+function isKeeper(module: PyModule, receiver: PyNode): boolean {
+  if (receiver.type !== 'identifier' || module.resolve(receiver) !== module.scope) return false;
+  const maker = makerOf(module, receiver);
+  return maker !== undefined && !isModuleClass(maker) && !/^(?:logging|loguru|torch)\b/.test(maker);
+}
+
+/** The name that others find a target by, where it is not one of the function's own. */
+function outside(module: PyModule, functionNode: PyNode, target: PyNode): string | undefined {
+  let root = unparenthesized(target);
+  let name: string | undefined;
+  while (root.type === 'attribute' || root.type === 'subscript') {
+    if (root.type === 'attribute') name = root.attribute?.text;
+    const inner = root.field(root.type === 'attribute' ? 'object' : 'value');
+    if (inner === undefined) return undefined;
+    root = inner;
+  }
+  // `type(self).last = value`
+  if (root.type === 'call') return root.function?.text === 'type' ? name : undefined;
+  if (root.type !== 'identifier') return undefined;
+  const method = enclosingFunction(root);
+  if (root.text === selfNameAround(method)) return name === '__dict__' ? '' : (name ?? '');
+  const scope = module.resolve(root);
+  if (scope === undefined || !functionNode.contains(scope.node))
+    return definitionBehind(module, root)?.type === 'class_definition' ? (name ?? root.text) : root.text;
+  if (target === root) return undefined;
+  // `cache = self.cache`, and then `cache[key] = value`.
+  for (const write of module.writes(scope, root.text)) {
+    const definition = definitionOf(write);
+    const value = definition.kind === 'value' ? unparenthesized(definition.value) : undefined;
+    if (value === undefined || !/^(?:identifier|attribute|subscript)$/.test(value.type)) continue;
+    if (value.text === root.text) continue;
+    const found = outside(module, functionNode, value);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function selfNameAround(functionNode: PyNode | undefined): string | undefined {
+  for (let at = functionNode; at !== undefined; at = enclosingFunction(at)) {
+    const self = selfName(at);
+    if (self !== undefined) return self;
+  }
+  return undefined;
+}
+
+/** Whether a file reads what goes by a name, as something whose graph may count. */
+export function readsGraphOf(alone: PyModule, name: string): boolean {
+  if (name === '') return true;
+  if (new RegExp(`getattr\\([^()]*,\\s*["']${name}["']`).test(alone.code)) return true;
+  return alone.words(name).some((node) => {
+    if (node.type !== 'identifier' || node.text !== name) return false;
+    const { parent } = node;
+    if (parent === undefined || /import|dotted_name|_definition$|parameter|global|nonlocal/.test(parent.type))
+      return false;
+    if (parent.type === 'keyword_argument' && parent.name === node) return false;
+    const isAttribute = parent.type === 'attribute' && parent.attribute === node;
+    if (!isAttribute && (roleOf(node) !== 'read' || isLocal(alone, node))) return false;
+    return isReadForGraph(alone, isAttribute ? parent : node);
+  });
+}
+
+/** A variable of a function: another one. */
+function isLocal(module: PyModule, identifier: PyNode): boolean {
+  return module.resolve(identifier)?.kind === 'function';
+}
+
+/** Whether a place is read as something whose graph may count. */
+export function isReadForGraph(module: PyModule, place: PyNode): boolean {
+  const user = place.parent;
+  if (user === undefined || isOnlyAsked(place) || recordsNoGraph(module, place)) return false;
+  switch (user.type) {
+    case 'assignment':
+    case 'augmented_assignment':
+      return user.left !== place;
+    case 'delete_statement':
+    case 'expression_statement':
+    case 'comparison_operator':
+      return false;
+    case 'subscript':
+      return user.value !== place || isReadForGraph(module, user);
+    case 'attribute': {
+      const name = user.attribute?.text ?? '';
+      const call = user.parent?.type === 'call' && user.parent.function === user ? user.parent : undefined;
+      if (cutsGraph(name) || (call !== undefined && (name === 'clear' || keepsGiven(name)))) return false;
+      // `loss.backward()`: called for what it does.
+      return call?.parent?.type === 'expression_statement' || isReadForGraph(module, call ?? user);
+    }
+    case 'argument_list': {
+      const callee = user.parent?.function;
+      return !(
+        callee?.type === 'identifier' &&
+        /^(?:len|isinstance|id|type|hasattr|float|int|bool|str)$/.test(callee.text)
+      );
+    }
+    default:
+      return true;
+  }
+}

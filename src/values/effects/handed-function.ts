@@ -1,0 +1,33 @@
+import { nameOf } from '../../semantic/called-name.js';
+import { shown } from '../../semantic/gate.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { ask, type Question } from '../../semantic/question.js';
+import { givenTo, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { gradUseElsewhere } from './elsewhere.js';
+import { calledValue, suspectInWords } from './unknown-code.js';
+
+/** A function that differentiates and that a call is handed, to run it: `model.apply(f)`, `map(f, batches)`. */
+export function handedFunction(module: PyModule, call: PyNode): Question | undefined {
+  const without = (given: PyNode, words: string): Question =>
+    ask(
+      'call-without-gradients',
+    )`Does \`${shown(given)}\`, which \`${shown(call.function ?? call)}\` may run and which ${words}, work without gradients?`;
+  for (const given of givenTo(call).map(bare)) {
+    if (given.type !== 'identifier' && given.type !== 'attribute') continue;
+    const found = gradUseElsewhere(module, given);
+    if (found !== undefined) return without(given, `${found.use.words} in ${found.path}`);
+  }
+  const [only, ...more] = givenTo(call).map(bare);
+  if (only === undefined || more.length > 0 || nameOf(call.function ?? call) !== 'apply') return undefined;
+  if (receiverOf(call) === undefined || qualifiedName(module, call.function ?? call) !== undefined)
+    return undefined;
+  const { suspect } = calledValue(module, only, call);
+  return suspect && without(only, `may be ${suspectInWords(suspect)}`);
+}
+
+/** What an argument gives, without its name and its parentheses. */
+export function bare(given: PyNode): PyNode {
+  return unparenthesized(given.type === 'keyword_argument' ? (given.value ?? given) : given);
+}

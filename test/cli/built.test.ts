@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { root } from '../../src/dev/project.js';
+import { repositoryWith } from '../workspace/folders.js';
+
+const dist = join(root, 'dist');
+
+// The loader reads packs byte by byte: a character of two bytes in a pattern or a template would become two others.
+test('the built program is ASCII', () => {
+  const files = readdirSync(dist).filter((name) => name.endsWith('.js') && name !== 'page.js');
+  expect(files.length).toBeGreaterThan(3);
+  for (const name of files)
+    expect([name, /[^\x00-\x7f]/.exec(readFileSync(join(dist, name), 'latin1'))]).toEqual([name, null]);
+});
+
+test('the built program reads a traceback of Rich', () => {
+  const cwd = repositoryWith({
+    'evaluate.py':
+      'import torch\n\n\ndef evaluate(model, x):\n    model.eval()\n    return model(x).item()\n',
+    'run.log': `╭───────── Traceback (most recent call last) ─────────╮
+│ /app/evaluate.py:6 in evaluate                      │
+│                                                     │
+│   5     model.eval()                                │
+│ ❱ 6     return model(x).item()                      │
+╰─────────────────────────────────────────────────────╯
+OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB
+`,
+  });
+  const { stdout } = spawnSync(process.execPath, [join(dist, 'cli.js'), 'check', '--oom', 'run.log'], {
+    ...{ cwd, encoding: 'utf8' },
+    env: { ...process.env, NO_PAGER: '1' },
+  });
+  expect(stdout).toContain('evaluate.py:6  evaluate  return model(x).item()');
+});

@@ -1,0 +1,39 @@
+import { afterEach, expect, test } from 'vitest';
+import { Terminal } from '../support/terminal.js';
+import { repositoryWith } from '../workspace/folders.js';
+
+const head = 'import torch\nfrom torch import nn\n\nmodel = nn.Linear(8, 8)\n';
+const loads = (count: number) =>
+  head +
+  Array.from({ length: count }, (_, at) => `model.load_state_dict(torch.load("a${at}.pt"))\n`).join('');
+
+let session: Terminal | undefined;
+afterEach(() => session?.dispose());
+
+test.each([
+  [60, 20],
+  [80, 24],
+  [120, 40],
+])('at %i×%i, the share is what is answered, and what is skipped together is said', async (cols, rows) => {
+  const cwd = repositoryWith({ 'a.py': loads(6), 'b.py': loads(6) });
+  session = new Terminal(
+    { cwd, cols, rows, env: { NO_COLOR: '1', PAGER: 'head -n 999', NO_PAGER: '' } },
+    ...['apply', '-i'],
+  );
+  await session.sees('(1/12)');
+  session.type('d');
+  await session.sees('7/12 · 50 %');
+  await session.sees('Skipped 6 of the rest of this file; u takes it back.');
+  session.type('u');
+  await session.sees('Took back the last 6 answers.');
+  session.type('j');
+  await session.sees('2/12 · 0 %');
+  // Through a pager the change is gone from the screen; then it is shown again.
+  session.type('i');
+  await session.sees('Suppress it');
+  session.type('z');
+  await session.sees('“z” is not a key here');
+  expect(session.text.split('Suppress it')[1]).toMatch(/── 2\/12[^]*torch\.load\("a1\.pt", map_loca/);
+  session.type('D');
+  expect(await session.ended()).toBe(1);
+});

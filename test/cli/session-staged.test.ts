@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { Terminal } from '../support/terminal.js';
+import { git, put, repositoryWith } from '../workspace/folders.js';
+import { memfix } from './command-line.js';
+
+const LOADS = `import torch
+from torch import nn
+
+model = nn.Linear(8, 8)
+model.load_state_dict(torch.load("a.pt"))
+`;
+const FIXED = LOADS.replace('"a.pt"', '"a.pt", map_location="cpu"');
+
+const open: Terminal[] = [];
+afterEach(() => {
+  for (const terminal of open.splice(0)) terminal.dispose();
+});
+
+function start(cwd: string, cols: number, rows: number, ...words: readonly string[]): Terminal {
+  const terminal = new Terminal({ cwd, cols, rows, env: { NO_COLOR: '1' } }, ...words);
+  open.push(terminal);
+  return terminal;
+}
+
+const SIZES = [
+  [60, 20],
+  [80, 24],
+  [120, 40],
+] as const;
+
+test.each(SIZES)('at %i×%i, what was typed before the first card answers nothing', async (cols, rows) => {
+  const cwd = repositoryWith({ 'a.py': LOADS });
+  const session = start(cwd, cols, rows, 'apply', '-p');
+  session.type('ay');
+  await session.sees('(1/1)');
+  expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe(LOADS);
+  session.type('q');
+  expect(await session.ended()).toBe(1);
+  expect(session.text).toContain('No fix applied, 1 left open.');
+  expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe(LOADS);
+});
+
+test.each(SIZES)('at %i×%i, what is accepted of staged files is staged', async (cols, rows) => {
+  const cwd = repositoryWith({ 'a.py': '' });
+  put(cwd, { 'a.py': LOADS });
+  git(cwd, 'add', 'a.py');
+  const session = start(cwd, cols, rows, 'apply', '-i', '--staged');
+  await session.sees('(1/1)');
+  session.type('y');
+  expect(await session.ended()).toBe(0);
+  expect(session.text).toContain('Staged 1 file.');
+  expect(session.text).not.toContain('writing file');
+  expect(git(cwd, 'status', '--porcelain').trimEnd()).toBe('M  a.py');
+  expect(git(cwd, 'show', ':a.py').trimEnd()).toBe(FIXED.trimEnd());
+  const { stderr } = await memfix({ cwd }, 'undo');
+  expect(stderr).toContain(
+    'a.py has staged changes, which stay as they are: `git add a.py` stages what it is now.\n',
+  );
+  expect(git(cwd, 'status', '--porcelain').trimEnd()).toBe('MM a.py');
+});
