@@ -35,7 +35,7 @@ const LABELS: Readonly<Record<RowName, string>> = {
   casts: 'autocast copies',
   cache: 'key-value cache',
   temporaries: 'temporaries',
-  buckets: 'DDP buckets',
+  buckets: 'buckets',
   gathered: 'gathered layers',
   workspaces: 'workspaces',
   overhead: 'overhead',
@@ -102,7 +102,9 @@ function headline(run: Run): string {
     ...(run.task === 'generate' ? ['generation'] : [optimizer]),
     ...(run.given.activations === undefined ? [`batch ${batch} × ${sequence}`, size] : []),
     ...(run.checkpointing ? ['checkpointing'] : []),
-    ...(gpus > 1 ? [`${gpus} GPUs, ${parallel} parallel`] : []),
+    ...(gpus > 1
+      ? [`${gpus} GPUs, ${run.zero === undefined ? `${parallel} parallel` : `ZeRO-${run.zero}`}`]
+      : []),
     ...(run.offload === 'none' ? [] : [`offload: ${run.offload}`]),
   ];
   return parts.join(' · ');
@@ -119,10 +121,10 @@ function sourceTable(sources: readonly Source[], { paint, width }: Style): strin
       sources.flatMap(({ name, value, place, words }) => {
         const whole = place === undefined ? words : `${place}${GAP}${words}`;
         const told = widthOf(whole) <= room ? [whole] : wrap(whole, room, { first: '', rest: '' });
-        return told.map((text, at) => [
+        return told.map((line, at) => [
           { text: at === 0 ? MARGIN + name : '' },
           { text: at === 0 ? value : '', paint: place === undefined ? paint.yellow : paint.bold },
-          { text, paint: paint.dim },
+          { text: clip(line, room), paint: paint.dim },
         ]);
       }),
     ),
