@@ -12,7 +12,7 @@ import type { PyNode } from '../../src/syntax/node.js';
 import { gradModeOf } from '../../src/values/value/gradient.js';
 
 /** The function or the class of the project that a call runs. */
-export function definitionCalled(module: PyModule, call: PyNode): Elsewhere | undefined {
+export function definitionCalled(module: PyModule, call: PyNode, hops = 0): Elsewhere | undefined {
   const own = calledDefinition(module, call);
   if (own !== undefined) return { module, node: own };
   const callee = call.function;
@@ -21,7 +21,7 @@ export function definitionCalled(module: PyModule, call: PyNode): Elsewhere | un
   if (callee?.type === 'identifier' && module.resolve(callee) === undefined)
     return starredDefinition(module, callee.text);
   const object = callee?.type === 'attribute' ? callee.object : undefined;
-  const made = object && classOf(module, object);
+  const made = object && classOf(module, object, hops);
   const method = made && methodNamed(made.module, made.node, callee?.attribute?.text ?? '');
   return made === undefined || method === undefined ? undefined : { module: made.module, node: method };
 }
@@ -33,7 +33,7 @@ export function classOf(module: PyModule, object: PyNode | undefined, hops = 0):
   const node = object && unparenthesized(object);
   if (node === undefined || hops > MAX_HOPS) return undefined;
   if (node.type === 'call') {
-    const found = definitionCalled(module, node);
+    const found = definitionCalled(module, node, hops + 1);
     return found?.node.type === 'class_definition' ? found : undefined;
   }
   const [only, ...others] = originsOf(module, node).map((each) => classOf(each.module, each.node, hops + 1));
