@@ -35,7 +35,7 @@ const LABELS: Readonly<Record<RowName, string>> = {
   casts: 'autocast copies',
   cache: 'key-value cache',
   temporaries: 'temporaries',
-  buckets: 'DDP buckets',
+  buckets: 'buckets',
   gathered: 'gathered layers',
   workspaces: 'workspaces',
   overhead: 'overhead',
@@ -102,7 +102,9 @@ function headline(run: Run): string {
     ...(run.task === 'generate' ? ['generation'] : [optimizer]),
     ...(run.given.activations === undefined ? [`batch ${batch} × ${sequence}`, size] : []),
     ...(run.checkpointing ? ['checkpointing'] : []),
-    ...(gpus > 1 ? [`${gpus} GPUs, ${parallel} parallel`] : []),
+    ...(gpus > 1
+      ? [`${gpus} GPUs, ${run.zero === undefined ? `${parallel} parallel` : `ZeRO-${run.zero}`}`]
+      : []),
     ...(run.offload === 'none' ? [] : [`offload: ${run.offload}`]),
   ];
   return parts.join(' · ');
