@@ -44,6 +44,8 @@ const IMPORT =
   /\btorch\s*\.\s*utils\s*(?:\.\s*checkpoint|import|as)\b|\bfrom\s+torch\s+import\s*(?:\([^)]*|.*)\butils\b/;
 const CALL =
   /(?<!\w)checkpoint(?:_sequential)?(?:\s*\(|\s+as\b)|=\s*[\w.]*\bcheckpoint(?:_sequential)?\b(?!\s*[.(=])/;
+/** What every such call has, and is found fastest. */
+const WORD = /\bcheckpoint(?:_sequential)?\b/;
 /** Keywords that torch takes itself in both forms, or whose value decides. */
 const OF_TORCH: ReadonlySet<string> = new Set([
   'context_fn',
@@ -104,7 +106,7 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
   },
 
   prefilter: ['checkpoint', 'torch'],
-  cue: (text, path) => IMPORT.test(text) && CALL.test(text) && !isTestFile(path, text),
+  cue: (text, path) => WORD.test(text) && IMPORT.test(text) && CALL.test(text) && !isTestFile(path, text),
 
   *detect(module, options) {
     for (const { call, name } of [

@@ -30,6 +30,7 @@ import {
   isAtLeast,
   isDefault,
   isTestCode,
+  isTestFile,
   keywordArgument,
   libraryOf,
   mayLearnMore,
@@ -200,6 +201,7 @@ function mayBeOn({ type }: PyNode): boolean {
 
 /** Calls of trl that leave checkpointing to its default, which is on from 0.22, where adapters make the form matter. */
 function* leftToTrl(module: PyModule): Generator<ArgumentsCall> {
+  if (isTestFile(module.path, module.text)) return;
   if (!importsPackage(module, 'trl') || !importsPackage(module, 'peft')) return;
   for (const node of module.at('Config(')) {
     const call = (node.parent?.type === 'attribute' ? node.parent : node).parent;

@@ -25,6 +25,7 @@ import {
   keywordArgument,
   keywordValue,
   LOAD,
+  methodName,
   ownsItsLines,
   Proof,
   type PyModule,
@@ -41,9 +42,11 @@ import {
   type Transform,
 } from '../src/toolkit/index.js';
 import { isNetwork } from './load-map-location/keeper.js';
-import { type Fate, reloadsOptimizer } from './load-map-location/loaded-use.js';
+import { isUsedAgain } from './load-map-location/loaded-again.js';
+import type { Fate } from './load-map-location/loaded-use.js';
 import { fateOf } from './load-map-location/loaded-value.js';
 import { loadsPlainly } from './load-map-location/loading-class.js';
+import { loadingNames } from './load-map-location/loading-names.js';
 import { copiesState } from './load-map-location/state-receiver.js';
 
 interface LoadSite extends Site {
@@ -86,7 +89,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
         'unsafe where the code around catches the error that a checkpoint gives on a machine without its GPU',
         'unsafe where the result also is returned, kept, or handed to other code, where the receiver is not proven to be a torch module or optimizer: neither by the class that makes it, nor because every `load_state_dict` in the program copies what it is given and it imports no package that is known to load in its own way (what can be installed may be handed anything), where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',
-        'unsafe where an optimizer may take the same state twice, or a tensor is indexed by what may be on the GPU',
+        'unsafe where state that an optimizer takes is used again, where an optimizer or a schedule of the project may hold tensors beside the state of its parameters, where a count that is saved beside it is not shown to be a number, or a tensor is indexed by what may be on the GPU',
       ],
       limits: [
         'Host memory holds the whole checkpoint instead, once per process.',
@@ -141,6 +144,13 @@ export const loadMapLocation: Transform<LoadSite> = {
     const hasText = countsOn(proof, module, 'torch', '0.4');
     for (const { answer, node, does, matter } of fate.strays) {
       const what = `\`${node.text.replace(/\s+/g, ' ').slice(0, 40)}\``;
+      if (matter === 'number') {
+        proof.require(
+          'unknown',
+          ask('plain-number')`Is ${what} a number, and no tensor that stays on its device?`,
+        );
+        continue;
+      }
       proof.require(answer, {
         no: `${what} ${does}, and ${matter === 'device' ? 'its device would change' : COPY_OR_NOT}`,
         unknown:
@@ -170,12 +180,7 @@ export const loadMapLocation: Transform<LoadSite> = {
     }
     proof
       .require(
-        reloadsOptimizer(
-          call,
-          fate.loads.map(({ node }) => node),
-        )
-          ? 'unknown'
-          : 'yes',
+        isUsedAgain(module, call, fate.loads) ? 'unknown' : 'yes',
         ask(
           'loaded-once',
         )`Does an optimizer take the state of \`${checkpoint}\` only once (one on its GPU is trained on in place, one on the CPU stays as it was saved)?`,
@@ -197,7 +202,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         ask('any-default')`May \`${checkpoint}\` be loaded to the CPU whatever the default device is?`,
       )
       .require(
-        module.memo(readsByName, module) ? 'unknown' : 'yes',
+        isUnnamed(call) || !module.memo(readsByName, module) ? 'yes' : 'unknown',
         ask(
           'unreached-name',
         )`Is the result of \`${checkpoint}\` out of reach of the \`locals()\`, \`globals()\` or \`eval()\` of this file?`,
@@ -264,9 +269,18 @@ function isUnderDevice(call: PyNode): boolean {
     .some(({ text }) => /device|fake|meta|init_on/i.test(text));
 }
 
+/** What is loaded on the spot has no name. */
+function isUnnamed(call: PyNode): boolean {
+  let value = call;
+  while (value.parent?.type === 'subscript' && value.parent.value === value) value = value.parent;
+  const taker = value.parent?.type === 'argument_list' ? value.parent.parent : undefined;
+  return taker !== undefined && methodName(taker) === 'load_state_dict';
+}
+
 /** Reads of any variable by its name; `eval("models." + name)` begins with the import that it reads. */
 function readsByName(module: PyModule): boolean {
-  if (module.mentions(/\b(?:locals|globals|vars)\(\s*\)|(?<![.\w])exec\(/)) return true;
+  if (module.mentions(/\b(?:locals|globals|vars)\(\s*\)|(?<![.\w])exec\(|\bf_(?:locals|globals)\b/))
+    return true;
   // A function of this name that the file has is another one.
   if (module.scope.has('eval')) return false;
   return [...module.code.matchAll(/(?<![.\w])eval\((?:\s*["'](\w+)\.)?/g)].some(([, root]) => {
@@ -276,6 +290,6 @@ function readsByName(module: PyModule): boolean {
 }
 
 /** Of the whole file, once for all its loads. */
-function isLoadingPlain({ code }: PyModule): boolean {
-  return loadsPlainly(code);
+function isLoadingPlain({ alone }: PyModule): boolean {
+  return loadsPlainly(alone.code) && !loadingNames(alone).areGiven;
 }

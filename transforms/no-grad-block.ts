@@ -22,6 +22,7 @@ import {
   linesBeforeForward,
   mayCallNetwork,
   NO_GRAD,
+  NUMBERS,
   Proof,
   SET_GRAD_ENABLED,
   type Site,
@@ -31,7 +32,7 @@ import {
 } from '../src/toolkit/index.js';
 import { doubtsAboutBlock, evaluationBlocks } from './no-grad-block/block.js';
 import { type FlaggedLoop, flaggedLoops, mayChooseMode } from './no-grad-block/flag.js';
-import { CUTS, numericBlocks } from './no-grad-block/numbers.js';
+import { numericBlocks } from './no-grad-block/numbers.js';
 
 interface BlockSite extends Site {
   readonly run: GradlessPart | FlaggedLoop;
@@ -50,7 +51,7 @@ export const noGradBlock: Transform<BlockSite> = {
     requires: { torch: '0.4' },
     docs: {
       why: '`model.eval()` switches dropout and batch norm, not autograd. A validation loop written inline, between two epochs, records a graph for every batch, and a loss that it adds up keeps the graph of each batch alive until the sum is dropped.',
-      does: 'Puts `with torch.no_grad():` around the `for` statement or the forward behind `model.eval()`, one step further in, with the alias the file has for torch. Lines that begin inside a string keep their bytes. A loop that trains only where a flag says so (`if train:`, `if phase == "train":`, `if optimizer is not None:`) goes under `with torch.set_grad_enabled(…):` with that flag. In code that trains, statements that run a network in any mode go under it too, where nothing is done with the results but to read them as numbers, as indices or detached: predictions after the training, actions, old probabilities, targets. A function that only evaluates is the business of `no-grad`, which adds a decorator instead.',
+      does: 'Puts `with torch.no_grad():` around the `for` statement or the forward behind `model.eval()`, one step further in, with the alias the file has for torch. Lines that begin inside a string keep their bytes. A loop that trains only where a flag says so (`if train:`, `if phase == "train":`, `if optimizer is not None:`) goes under `with torch.set_grad_enabled(…):` with that flag. In code that trains, statements that run a network in any mode go under it too, where nothing is done with the results but to read them as numbers, as indices or detached: predictions after the training, actions, old probabilities, targets, a forward beside an attack. A function that only evaluates is the business of `no-grad`, which adds a decorator instead; statements of one get a block where more leaves the function than is proven to be only read, or where torch is older than 1.0 and has no such decorator.',
       refuses: [
         'gradients are used in the loop, or in a function of the file that it runs, or a model class of the file differentiates in its `forward`',
         'the network goes back to training mode inside the loop',
@@ -60,7 +61,7 @@ export const noGradBlock: Transform<BlockSite> = {
         'a flag that the loop changes, that is no variable of the function, or that does not guard everything that needs gradients',
       ],
       limits: [
-        'Only `for` statements, assignments and calls in the very block of `model.eval()`, before the next `model.train()`; those that stand one below the other share a `with`. Outside a loop, only the network itself, and parts that the file shows. Without `eval()`, only assignments to plain names, and networks by what made them, by `.forward(…)` or by their names.',
+        'Only loops, `if` and `with` statements, assignments and calls in the very block of `model.eval()`, before the next `model.train()`; those that stand one below the other share a `with`. Outside a loop, only the network itself, and parts that the file shows. Without `eval()`, only assignments to names, or of what has no graph to attributes and to items of lists and dictionaries, and networks by what made them, by `.forward(…)`, by their own methods or by their names.',
         'Unsafe where a tensor may leave with its graph, code outside the file gets the network, forward hooks are registered, a forward keeps a tensor that is read later, memory is measured, or the loop runs inside `autocast` (torch up to 2.9 loses gradients in its cache).',
         '`nn.MultiheadAttention` and the layers of `nn.Transformer` take a faster path without gradients, which rounds differently, and gives zeros for padding; where the file, one that it imports from the project, or one that calls it names them the fix is unsafe.',
         'What is printed of a tensor no longer names its `grad_fn`.',
@@ -78,11 +79,10 @@ export const noGradBlock: Transform<BlockSite> = {
 
   skipsTests: true,
   prefilter: [['.eval()', '.train(', 'backward('], 'torch'],
-  cue: (text, _path, glimpse) =>
-    glimpse
-      .stretchesWith(...SWITCHES)
-      .some((code) => linesBeforeForward(code).length > 0 || mayChooseMode(code)) ||
-    (text.includes('backward(') && glimpse.stretchesWith(...CUTS).some(mayCallNetwork(glimpse))),
+  cue: (_text, _path, glimpse) =>
+    glimpse.stretchesWith(...SWITCHES).some((code) => linesBeforeForward(code).length > 0) ||
+    glimpse.stretchesWith('backward(').some(mayChooseMode) ||
+    glimpse.stretchesWith(...NUMBERS).some(mayCallNetwork(glimpse)),
 
   *detect(module) {
     if (importsTorch(module) === 'no' || isTestFile(module.path, module.text)) return;
@@ -102,7 +102,7 @@ export const noGradBlock: Transform<BlockSite> = {
       const node = first?.left ?? first?.named[0];
       if (first === undefined || node === undefined) continue;
       const models = run.models.map(({ text }) => `\`${text}\``).join(' and ');
-      const what = first.type === 'for_statement' ? 'this loop runs' : 'this runs';
+      const what = /^(?:for|while)_statement$/.test(first.type) ? 'this loop runs' : 'this runs';
       yield {
         node,
         run,
@@ -110,7 +110,6 @@ export const noGradBlock: Transform<BlockSite> = {
         message: `${what} ${models} in evaluation mode with gradients on: each forward keeps its activations for a backward that never comes`,
       };
     }
-    if (!module.text.includes('backward(')) return;
     for (const run of numericBlocks(module)) {
       const node = run.statements[0]?.named[0]?.left;
       if (node === undefined) continue;

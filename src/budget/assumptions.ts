@@ -62,7 +62,11 @@ function precision(run: Run): string[] {
 function placement(run: Run): string[] {
   const { gpus, parallel, offload } = run;
   const found: string[] = [];
-  if (gpus > 1 && parallel === 'data') {
+  if (gpus > 1 && run.zero !== undefined) {
+    found.push(
+      `ZeRO-${run.zero} divides the optimizer state${run.zero === 2 ? ' and the gradients' : ''} among the ${gpus} GPUs; weights are on each of them.`,
+    );
+  } else if (gpus > 1 && parallel === 'data') {
     found.push(`Data parallelism divides nothing: each of the ${gpus} GPUs holds all of it.`);
   }
   if (gpus > 1 && parallel === 'sharded') {
@@ -137,7 +141,7 @@ function estimate(run: Run): string[] {
 }
 
 /** How far the figure can be trusted. */
-function measured({ shape, gpus, offload }: Run): string[] {
+function measured({ shape, gpus, offload, parallel, zero }: Run): string[] {
   if (shape.kind === 'convolutional') {
     return [
       'Convolutions take workspaces that depend on the card and on the kernels that cuDNN chooses; measured with residual networks of torchvision on an H200.',
@@ -150,9 +154,13 @@ function measured({ shape, gpus, offload }: Run): string[] {
   if (!shape.family.measured) {
     caveats.push(`No run of \`${shape.model}\` was measured: its blocks are counted as its source says.`);
   }
-  if (gpus > 1 || offload !== 'none') {
+  if (offload !== 'none' || zero !== undefined || (gpus > 1 && parallel === 'model')) {
     caveats.push(
-      'Buffers of several GPUs and of offloading are counted by their documentation; one GPU was measured.',
+      'Buffers of DeepSpeed, of offloading and of spread layers are counted by their documentation.',
+    );
+  } else if (gpus > 1) {
+    caveats.push(
+      'DDP and FSDP were measured on one GPU; what NCCL takes between GPUs is outside of torch, and not counted.',
     );
   }
   return caveats;

@@ -51,7 +51,7 @@ export const LEVERS: readonly Lever[] = [
     tier: 1,
     price: 'the same results; a gradient must not be detached in place',
     settings: (run) =>
-      run.parallel === 'data' && run.gpus > 1 && run.bucketing?.views !== true
+      run.parallel === 'data' && run.gpus > 1 && run.zero === undefined && run.bucketing?.views !== true
         ? [
             {
               run: { ...run, bucketing: { views: true, remade: run.bucketing?.remade ?? true } },
@@ -66,7 +66,12 @@ export const LEVERS: readonly Lever[] = [
     price: 'the same results up to rounding; more traffic between the GPUs',
     settings: (run) =>
       run.parallel === 'data' && run.gpus > 1
-        ? [{ run: { ...run, parallel: 'sharded' }, what: 'FSDP or ZeRO-3 instead of DDP' }]
+        ? [
+            {
+              run: withoutZero({ ...run, parallel: 'sharded' }),
+              what: `FSDP or ZeRO-3 instead of ${run.zero === undefined ? 'DDP' : `ZeRO-${run.zero}`}`,
+            },
+          ]
         : [],
   },
   {
@@ -180,6 +185,10 @@ export const LEVERS: readonly Lever[] = [
         : [],
   },
 ];
+
+function withoutZero({ zero: _, ...run }: Run): Run {
+  return run;
+}
 
 function isVision({ shape }: Run): boolean {
   return shape.kind === 'convolutional' || shape.image !== undefined;

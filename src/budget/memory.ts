@@ -58,6 +58,8 @@ export interface Run {
   readonly accumulates: boolean;
   readonly gpus: number;
   readonly parallel: Parallelism;
+  /** Of `data`: ZeRO-1 divides the optimizer state among the GPUs, ZeRO-2 the gradients as well. */
+  readonly zero?: 1 | 2;
   /** How DDP holds what it sends; where nothing is said, by its defaults. */
   readonly bucketing?: Bucketing;
   readonly offload: Offload;
@@ -179,11 +181,11 @@ type States = Readonly<Record<(typeof STATES)[number], State>>;
 
 function statesOf(run: Run): States {
   const { trainable, lora, offload, given } = run;
-  const divisor = divided(run);
+  const { zero = 0, gpus } = run;
   const each = trainedBytes(run);
   const away = offload === 'all';
-  const state = (bytes: number, isOnHost: boolean, own?: number): State => ({
-    bytes: own ?? bytes / divisor,
+  const state = (bytes: number, isOnHost: boolean, own?: number, from = 3): State => ({
+    bytes: own ?? bytes / (zero >= from ? gpus : divided(run)),
     isOnHost,
   });
   const isTrained = run.task === 'train';
@@ -191,11 +193,12 @@ function statesOf(run: Run): States {
   return {
     weights: state(weightBytes(run) + wasteOf(run, WEIGHT_BYTES[run.dtype]), away),
     adapters: state(lora === undefined ? 0 : trainable * each, away, given.adapters),
-    gradients: state(isTrained ? trainable * each + wasted : 0, away, given.gradients),
+    gradients: state(isTrained ? trainable * each + wasted : 0, away, given.gradients, 2),
     optimizer: state(
       isTrained ? trainable * optimizerBytes(run)[0] + momentsOf(run) * wasted : 0,
       offload !== 'none',
       given.optimizer,
+      1,
     ),
   };
 }
@@ -275,7 +278,8 @@ function training(run: Run, pass: Pass, states: States): readonly Phase[] {
       gathered: 0,
       gradients,
       logits: logits(afterwards),
-      temporaries: offload === 'none' ? temporariesOf(run) / divided(run) : 0,
+      temporaries:
+        offload === 'none' ? temporariesOf(run) / (run.zero === undefined ? divided(run) : gpus) : 0,
     }),
   ];
 }

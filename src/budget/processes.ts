@@ -25,6 +25,9 @@ interface Buckets {
 
 const NONE: Buckets = { buckets: 0, old: 0, later: 0, isGradient: false };
 
+/** DeepSpeed sends gradients in parts of `reduce_bucket_size`, 5e8 by default, and fills one while another is sent. */
+const ZERO_BUCKETS = 2 * 5e8;
+
 /**
  * DDP sends the gradients in buckets, and makes them anew in the second pass, in the order in which gradients come. NCCL's
  * process group holds tensors that are sent until its watchdog, which looks every 100 ms, has seen that they are, and the
@@ -32,6 +35,10 @@ const NONE: Buckets = { buckets: 0, old: 0, later: 0, isGradient: false };
  */
 export function bucketsOf(run: Run, gradients: number, state: number): Buckets {
   if (run.parallel !== 'data' || run.gpus === 1 || gradients === 0) return NONE;
+  if (run.zero !== undefined) {
+    const all = run.trainable * trainedBytes(run);
+    return { ...NONE, buckets: Math.min(all, ZERO_BUCKETS * trainedBytes(run)) };
+  }
   const { views, remade } = run.bucketing ?? BY_DEFAULT;
   // With accumulation the second pass is in the first step, and the optimizer has no state yet.
   const old = !remade ? 0 : run.accumulates ? Math.max(0, gradients - state) : gradients;
@@ -40,6 +47,7 @@ export function bucketsOf(run: Run, gradients: number, state: number): Buckets {
 
 /** What the row of the buckets holds, in words. */
 export function bucketWords(run: Run): string {
+  if (run.zero !== undefined) return 'DeepSpeed: two buckets of gradients on their way, by its documentation';
   const { views, remade } = run.bucketing ?? BY_DEFAULT;
   const what = views
     ? 'DDP: the gradients, as views of what is sent'

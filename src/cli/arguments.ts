@@ -23,7 +23,7 @@ const AIMING: readonly OptionName[] = [
     'target-version',
     'strict-config',
   ] as const),
-  ...(['oom', 'snapshot'] as const),
+  ...(['stdin-filename', 'oom', 'snapshot'] as const),
 ];
 
 /** Nobody reads more than that in the middle of a sentence. */
@@ -205,13 +205,15 @@ export class Arguments {
   }
 }
 
-/** `--name` for `--name=`, where the value may be left out: the word after it is none. */
+/** `--name` for `--name=`, where the value may be left out: the word after it is none; and `--no-color`. */
 function withEmptyValues(words: readonly string[], names: readonly OptionName[]): string[] {
   const end = words.indexOf('--');
   return words.map((word, index) =>
-    (end === -1 || index < end) && names.some((name) => optionInfo(name).optional && word === `--${name}`)
-      ? `${word}=`
-      : word,
+    word === '--no-color' && (end === -1 || index < end)
+      ? '--color=never'
+      : (end === -1 || index < end) && names.some((name) => optionInfo(name).optional && word === `--${name}`)
+        ? `${word}=`
+        : word,
   );
 }
 

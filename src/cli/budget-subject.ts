@@ -85,7 +85,12 @@ export async function subjectOf(args: Arguments, cwd: string): Promise<Subject> 
   );
   const remarks = [...read.remarks, ...untold];
   const checked = checkedRun(args, overridden(args, run));
-  return { run: checked, remarks, sources, ...(script !== undefined && { script }) };
+  const told = sources.map((source) =>
+    model !== undefined && source.name === 'model'
+      ? { ...source, place: undefined, words: 'said on the command line' }
+      : source,
+  );
+  return { run: checked, remarks, sources: told, ...(script !== undefined && { script }) };
 }
 
 function tooMany(args: Arguments): Error {

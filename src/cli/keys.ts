@@ -148,6 +148,7 @@ export function press(review: Review, key: string): Review {
       return { ...at, mode: 'interrupted' };
     default:
       if (/^[1-9]$/.test(key)) return toAlternative(at, Number(key));
+      if (key === ' ') return noted(at, 'The whole change is in view.');
       return noted(at, `${/^[!-~]$/.test(key) ? `“${key}”` : 'That'} is not a key here; ? lists them.`);
   }
 }

@@ -71,6 +71,7 @@ export const OPTIONS = {
     ...output('how findings are shown'),
     type: 'string',
     repeats: true,
+    short: 'f',
     value: 'FORMAT',
   },
   output: {

@@ -6,18 +6,26 @@ export const OTHERS_COMMANDS: ReadonlyMap<string, string> = new Map([
   ['rules', 'list'],
   ['patch', 'diff'],
   ['revert', 'undo'],
-  ['init', 'config'],
   ['oom', 'check --oom'],
   ['clean', 'check --no-cache'],
   ['format', 'apply'],
   ['add', 'apply -i'],
 ]);
 
+const MAKE_CONFIG =
+  ' A config is optional: `[tool.memfix]` in pyproject.toml, or memfix.toml; `memfix config` shows what is in force.';
+
+/** Words at the start of other tools' command lines, with a sentence each. */
+export const OTHERS_STARTS: ReadonlyMap<string, string> = new Map([
+  ['init', MAKE_CONFIG],
+  ['--init', MAKE_CONFIG],
+  ['--env-info', ' Did you mean `memfix --version`?'],
+]);
+
 /** What other tools call our options. */
 const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--show-fixes', 'memfix diff'],
   ['--format', '--output-format'],
-  ['-f', '--output-format'],
   ['--output-file', '--output'],
   ['--patch', 'apply --interactive'],
   ['-p', 'apply --interactive'],
@@ -26,9 +34,15 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--fix-dry-run', 'memfix diff'],
   ['--fix-only', 'memfix apply'],
   ['--rule', '--select'],
-  ['--max-warnings', '--fail-on'],
   ['--print-config', 'memfix config'],
   ['--extend-exclude', '--exclude'],
+  ['--ignore-path', '--exclude'],
+  ['--no-eslintrc', '--isolated'],
+  ['--no-config-lookup', '--isolated'],
+  ['-c', '--config'],
+  ['--stdin', '-'],
+  ['--debug', '--verbose'],
+  ['--fix-type', '--select'],
   ['--ignore-pattern', '--exclude'],
   ['--silent', '--quiet'],
   ['-s', '--quiet'],
@@ -47,6 +61,12 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
     '--exit-non-zero-on-fix',
     '`memfix diff --exit-code` exits with 1 where there is something to fix, before it is done.',
   ],
+  [
+    '--max-warnings',
+    'Any finding exits with 1; `--fail-on safe` or `--fail-on leak` is for fewer, `--baseline` for new ones only.',
+  ],
+  ['--no-ignore', 'A file that is named is read, also where git ignores it.'],
+  ['--report-unused-disable-directives', 'Comments that silence nothing are always told.'],
   ['--include', 'Name the files or folders as paths.'],
   ['--ext', 'Python files and notebooks are read; name others as paths.'],
 ]);

@@ -9,7 +9,8 @@ import { COMMANDS, type CommandName, commandInfo, isCommand } from './commands.j
 import type { Context } from './context.js';
 import { behindDoors } from './door.js';
 import { EXIT, failureText, Interrupted, type Io, paintFor, widthOf } from './io.js';
-import { OTHERS_COMMANDS } from './others-words.js';
+import { optionInfo } from './options.js';
+import { OTHERS_COMMANDS, OTHERS_STARTS } from './others-words.js';
 import { ownVersion } from './package.js';
 
 /** What an aborted signal carries: the exit code that the system expects after it. */
@@ -56,10 +57,14 @@ async function dispatch(
     return print(io, `memfix ${ownVersion()}\n`);
   if (first === '--help' || first === '-h' || first === 'help')
     return print(io, await helpAbout(rest[0], io));
-  const name = commandNamed(first, rest);
-  if (name === undefined) throw unknownCommand(first, io);
+  const isImplied = isForCheck(first, io);
+  const name = isImplied ? commandNamed('check', words) : commandNamed(first, rest);
+  if (name === undefined) throw unknownCommand(first);
   const { Arguments } = await import('./arguments.js');
-  const args = Arguments.parse(name, ownWords(name, first, rest));
+  const args = Arguments.parse(
+    name,
+    isImplied ? ownWords(name, 'check', words) : ownWords(name, first, rest),
+  );
   if (args.flag('help')) return print(io, await helpAbout(name, io));
   if (args.flag('version')) return print(io, `memfix ${ownVersion()}\n`);
   const { Context } = await import('./context.js');
@@ -91,6 +96,19 @@ function commandNamed(word: string, rest: readonly string[]): CommandName | unde
   if (['check', 'fix', 'apply'].includes(word) && rest.includes('--diff')) return 'diff';
   if (word === 'fix' || (word === 'check' && rest.includes('--fix'))) return 'apply';
   return isCommand(word) ? word : undefined;
+}
+
+/** `memfix .`, `memfix --fix src`: no command, and something that `check` understands, as other tools are called. */
+function isForCheck(word: string, io: Io): boolean {
+  if (commandNamed(word, []) !== undefined) return false;
+  if (!word.startsWith('-')) return existsSync(resolve(io.cwd, word));
+  const [name = ''] = word.replace(/^--?(?:no-)?/, '').split('=');
+  return (
+    word === '--diff' ||
+    COMMANDS.check.options.some((each) =>
+      word.startsWith('--') ? each === name : optionInfo(each).short === name,
+    )
+  );
 }
 
 /** Without the words that chose the command, and with our word for git's `--patch`. */
@@ -150,33 +168,27 @@ async function helpAbout(name: string | undefined, io: Io): Promise<string> {
   const width = io.stdout.isTTY === true ? widthOf(io.stdout) : Infinity;
   if (name === undefined) return fitted(overview(), width);
   const command = commandNamed(name, []);
-  if (command === undefined) throw unknownCommand(name, io);
+  if (command === undefined) throw unknownCommand(name);
   return fitted(helpFor(command), width);
 }
 
 const NEXT = 'Run `memfix --help` to see what there is; `memfix check` is where to begin.';
 
-function unknownCommand(word: string, io: Io): Failure {
+function unknownCommand(word: string): Failure {
   const known = Object.keys(COMMANDS);
   if (word.startsWith('-')) {
     return new Failure(
       'Unknown option',
-      `\`${word}\` stands where a command should.${optionOfCheck(word)}`,
+      `\`${word}\` stands where a command should.${OTHERS_STARTS.get(word) ?? ''}`,
       NEXT,
     );
   }
-  const isPath = existsSync(resolve(io.cwd, word));
-  const own = isPath ? `check ${word}` : OTHERS_COMMANDS.get(word);
+  const own = OTHERS_COMMANDS.get(word);
   return new Failure(
     'Unknown command',
-    `\`${word}\` is no command.${own === undefined ? didYouMean(word, known) : ` Did you mean \`memfix ${own}\`?`}`,
+    `\`${word}\` is no command.${OTHERS_STARTS.get(word) ?? ''}${own === undefined ? didYouMean(word, known) : ` Did you mean \`memfix ${own}\`?`}`,
     NEXT,
   );
-}
-
-function optionOfCheck(word: string): string {
-  const isOne = COMMANDS.check.options.some((name) => word === `--${name}` || word.startsWith(`--${name}=`));
-  return isOne ? ` Did you mean \`memfix check ${word}\`?` : '';
 }
 
 function internal(error: unknown, words: readonly string[]): Failure {
@@ -194,7 +206,10 @@ function internal(error: unknown, words: readonly string[]): Failure {
 
 /** A failure may be about the very words that choose the colour. */
 function paintBeforeParsing(words: readonly string[], io: Io) {
-  const isNever = words.includes('--color=never') || words[words.indexOf('--color') + 1] === 'never';
+  const isNever =
+    words.includes('--color=never') ||
+    words.includes('--no-color') ||
+    words[words.indexOf('--color') + 1] === 'never';
   return isNever ? noColor : paintFor('auto', io.env, io.stderr);
 }
 

@@ -110,7 +110,7 @@ export function promptText(card: Card, { paint, width }: Look): string {
 }
 
 export function noteText(note: string, { paint, width }: Look): string {
-  return `${wrap(note, Math.min(width, TEXT_WIDTH), { first: '', rest: '' }).map(paint.yellow).join('\n')}\n`;
+  return `${wrap(note, Math.min(width, TEXT_WIDTH), { first: '', rest: '' }).map(paint.magenta).join('\n')}\n`;
 }
 
 export function helpText({ paint, width }: Look): string {
@@ -148,7 +148,8 @@ function headLines(
   const place = path + placeMark(finding.at);
   const share = total < 10 ? '' : ` · ${Math.floor((100 * answered) / total)} %`;
   const start = `── ${position}/${total}${share} ── `;
-  const title = `${start}${clipStart(place, width - widthOf(start) - 1)} `;
+  const shown = clipStart(place, width - widthOf(start) - 1);
+  const rule = '─'.repeat(Math.max(width - widthOf(start) - widthOf(shown) - 1, 0));
   const tags = [
     paint.bold(finding.transform),
     paint[SAFETY_TONE[finding.safety]](standingOf(finding, standing)),
@@ -159,7 +160,8 @@ function headLines(
   ];
   return [
     '',
-    paint.bold(paint.cyan(title + '─'.repeat(Math.max(width - widthOf(title), 0)))),
+    // Bold cyan is bright, and cannot be read on white.
+    `${paint.cyan(start)}${paint.bold(shown)} ${paint.cyan(rule)}`,
     ...joined(tags, ' · ', width),
   ];
 }

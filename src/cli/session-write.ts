@@ -112,9 +112,13 @@ function answeredOnce(path: string, answers: ReadonlyMap<string, Decision>): Dec
 
 /** What became of the findings, in one line. */
 export function totals(
-  count: Readonly<Record<'applied' | 'files' | 'suppressed' | 'declined' | 'unanswered', number>>,
+  count: Readonly<Record<'applied' | 'suppressed' | 'declined' | 'unanswered', number>> & {
+    readonly landed: readonly Landed[];
+  },
 ): string {
-  const { applied, files, suppressed, declined, unanswered } = count;
+  const { landed, applied, suppressed, declined, unanswered } = count;
+  // A file that only got a comment has no fix.
+  const files = landed.filter(({ fixes }) => fixes > 0).length;
   return [
     applied === 0
       ? 'No fix applied'

@@ -117,7 +117,9 @@ class Session {
     this.#ask.relax();
     const wasInterrupted = this.#review.mode === 'interrupted';
     const landed: Landed[] = [];
-    for (const path of pathsToWrite(this.#review)) {
+    const paths = pathsToWrite(this.#review);
+    if (paths.length > 1) this.#print(`\nWriting ${paths.length} files…\n`);
+    for (const path of paths) {
       if (this.#ask.isInterrupted && !wasInterrupted) break;
       this.#refresh(path);
       if (!pathsToWrite(this.#review).includes(path)) continue;
@@ -309,11 +311,9 @@ class Session {
     for (const { path, failed, fresh, excluded, declined } of landed) {
       if (failed !== undefined) this.#failed.push({ path, reason: failed });
       this.#memory.keepEntries(declined);
-      for (const sentence of excluded) this.#print(noteText(sentence, look));
-      if (fresh > 0) {
-        const more = `${plural(fresh, 'finding')} of ${path} showed up only now; run memfix again to see more.`;
-        this.#print(noteText(more, look));
-      }
+      const more = `${plural(fresh, 'finding')} of ${path} showed up only now; run memfix again to see more.`;
+      for (const sentence of [...excluded, ...(fresh > 0 ? [more] : [])])
+        this.#print(noteText(sentence, look));
     }
     const sum = (of: (file: Landed) => number) => landed.reduce((total, file) => total + of(file), 0);
     const applied = sum((file) => file.fixes);
@@ -322,7 +322,7 @@ class Session {
     const declined = [...answers.values()].filter(({ kind }) => kind === 'skip').length;
     const unanswered = Math.max(items.length - applied - suppressed - declined, 0);
     const files = landed.filter((file) => file.fixes + file.suppressed > 0).length;
-    const told = totals({ applied, files, suppressed, declined, unanswered });
+    const told = totals({ landed, applied, suppressed, declined, unanswered });
     this.#print(`\n${look.paint.bold(told)}.\n`);
     const left = leftOpen(this.#review, landed, this.#files);
     if (unanswered > 0 && left !== '') this.#print(noteText(`Left open: ${left}.`, look));

@@ -2,17 +2,9 @@ import { join, relative } from 'node:path';
 import type { Finding, Outcome, SourceFile } from '../engine/outcome.js';
 import { printable } from '../report/cells.js';
 import { plural } from '../report/prose.js';
-import { variantOf } from '../report/prove/agreement.js';
+import { memoryBetween } from '../report/prove/agreement.js';
 import { setupOf } from '../report/prove/assemble.js';
-import { memoryRows, rowsOf } from '../report/prove/rows.js';
-import {
-  figurePhrases,
-  figuresOf,
-  fixDigest,
-  setupPhrase,
-  type VerifiedFigure,
-  type VerifiedRun,
-} from '../report/prove/verified.js';
+import { figurePhrases, fixDigest, setupPhrase, type VerifiedRun } from '../report/prove/verified.js';
 import type { PythonParser } from '../syntax/parser.js';
 import { encode } from '../text/decode.js';
 import { placeText } from '../text/place.js';
@@ -58,7 +50,9 @@ export function tableOf(offered: readonly Offered[], verified: Verified, command
       const why = because === null ? '' : `: ${printable(because)}${line}`;
       return `  ${WORDS[verdict.kind].padEnd(9)} ${fate.padEnd(5)} ${placeText(printable(file.path), finding.at)} ${finding.transform}${why}`;
     }),
-    ...figurePhrases({ figures: memoryOf(verified) }).map((phrase) => `  ${phrase}`),
+    ...figurePhrases({ figures: memoryBetween(verified.before, verified.after) }).map(
+      (phrase) => `  ${phrase}`,
+    ),
   ];
 }
 
@@ -94,7 +88,7 @@ export function runOf(
     compared,
     runs,
     seconds: Math.round(seconds),
-    figures: memoryOf(verified),
+    figures: memoryBetween(verified.before, verified.after),
     code: [...paths].sort().flatMap((path) => {
       const bytes = bytesAt(join(tree.root, path));
       // What the command wrote itself is in its copy alone.
@@ -120,10 +114,6 @@ export function runOf(
       };
     }),
   };
-}
-
-function memoryOf({ before, after }: Verified): readonly VerifiedFigure[] {
-  return after === undefined ? [] : figuresOf(memoryRows(rowsOf(variantOf([before]), variantOf([after]))));
 }
 
 function bytesAfter(change: Change | undefined): Buffer | undefined {

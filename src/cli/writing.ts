@@ -88,7 +88,9 @@ export function stageFiles(context: Context, { targets }: Look, paths: readonly 
 
 export function sayHowToUndo(context: Context, roots: readonly string[]): void {
   if (roots.length === 1 && roots.every((root) => isInside(context.io.cwd, root)))
-    context.say('`memfix undo` takes it back.');
+    context.say(
+      `\`memfix undo\` takes it back${context.args.flag('staged') ? ', but not out of the index' : ''}.`,
+    );
   else for (const root of roots) context.say(`\`memfix undo ${root}\` takes back what changed there.`);
 }
 

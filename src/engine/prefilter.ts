@@ -15,6 +15,8 @@ export interface Among {
   readonly transforms: readonly Transform[];
   /** There may be a comment for memfix. */
   readonly isAddressed: boolean;
+  /** Of the literals of these transforms, those that do not occur: their cues need not look for them once more. */
+  readonly absent?: ReadonlySet<string>;
 }
 
 const ADDRESS = 'memfix:';
@@ -22,6 +24,7 @@ const ADDRESS = 'memfix:';
 /** The literals of all transforms, looked for in one pass over the bytes of a file. */
 export class Prefilter {
   readonly #literals: LiteralSearch;
+  readonly #spelled: readonly string[];
   readonly #wanted: readonly (readonly [Transform, readonly (readonly number[])[]])[];
   readonly #address: number;
 
@@ -37,17 +40,23 @@ export class Prefilter {
       transform.prefilter.map((wanted) => [wanted].flat().map(indexOf)),
     ]);
     this.#address = indexOf(ADDRESS);
-    this.#literals = searchFor([...index.keys()]);
+    this.#spelled = [...index.keys()];
+    this.#literals = searchFor(this.#spelled);
   }
 
   /** A transform's literals occur: all of the outer list, one of each inner list. */
   among(bytes: Uint8Array): Among {
     const found = this.#literals.in(bytes);
-    const transforms = this.#wanted
-      .filter(([, groups]) => groups.every((group) => group.some((literal) => found.has(literal))))
-      .map(([transform]) => transform);
+    const wanted = this.#wanted.filter(([, groups]) =>
+      groups.every((group) => group.some((literal) => found.has(literal))),
+    );
+    const absent = new Set<string>();
+    for (const [, groups] of wanted)
+      for (const group of groups)
+        for (const literal of group) if (!found.has(literal)) absent.add(this.#spelled[literal] ?? '');
+    const transforms = wanted.map(([transform]) => transform);
     // Where nothing is looked for, nobody asks.
-    return { transforms, isAddressed: transforms.length > 0 && found.has(this.#address) };
+    return { transforms, isAddressed: transforms.length > 0 && found.has(this.#address), absent };
   }
 }
 

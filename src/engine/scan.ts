@@ -56,9 +56,11 @@ export interface Look {
 export function lookAt(
   setup: EngineSetup,
   file: SourceFile,
-  { transforms, isAddressed }: Among = amongText(awake(setup), file.source.text),
+  { transforms, isAddressed, absent }: Among = amongText(awake(setup), file.source.text),
 ): Look {
-  const glimpse = new Glimpse(file.source.text);
+  const { text, notebook } = file.source;
+  // What stands for a cell that is not looked into was not there when the literals were looked for.
+  const glimpse = new Glimpse(text, notebook === undefined ? absent : undefined);
   return { file, glimpse, candidates: withCue(setup, transforms, file.path, glimpse), isAddressed };
 }
 

@@ -6,20 +6,24 @@ import { didYouMean } from '../text/resemblance.js';
 import type { Transform } from '../toolkit/contract.js';
 import type { Finding, SuppressionNote } from './outcome.js';
 
+/** Lines with other comments, or none, that may stand between a comment and the code that it is about. */
+const MOST_BETWEEN = 10;
 /** A comment in a note is cut after so many characters. */
 const LONGEST_SHOWN = 40;
 
 interface Directive {
   readonly scope: 'line' | 'file';
   readonly ids: readonly string[];
-  readonly line: number;
+  /** The lines that it is about: its own, and the next one with code where it has a line to itself. */
+  readonly lines: readonly number[];
   readonly offset: number;
   readonly used: Set<string>;
 }
 
 const DIRECTIVE = /#\s*memfix:\s*(file-ignore|ignore)\b(?:\[([^\]]*)\])?/g;
 /** What looks like a comment for us and is none, as habits of other tools have it. */
-const FOREIGN = /#\s*(?:memfix:\s*(?:disable|noqa|off|skip|suppress)\b|noqa:|pylint:|ruff:)[^\n]*/g;
+const FOREIGN =
+  /#\s*(?:memfix(?::\s*|-)(?:disable|noqa|off|skip|suppress)\b|eslint-disable\b|noqa:|pylint:|ruff:)[^\n]*/g;
 
 /** The `# memfix:` comments of a file and which of them earn their keep. */
 export class Suppressions {
@@ -40,10 +44,8 @@ export class Suppressions {
       ids: directive.ids.map((id) => own.get(id) ?? id),
     }));
     for (const directive of this.#directives)
-      for (const id of directive.ids) {
-        const place = directive.scope === 'file' ? id : placeOnLine(id, directive.line);
+      for (const place of directive.ids.flatMap((id) => placesOf(id, directive)))
         this.#byPlace.set(place, [...(this.#byPlace.get(place) ?? []), directive]);
-      }
   }
 
   /** Whether a comment silences this finding; remembers that it did. */
@@ -63,10 +65,10 @@ export class Suppressions {
 
   /** Comments in the words of other tools that name a transform, and silence nothing. */
   #foreign(known: ReadonlySet<string>): readonly SuppressionNote[] {
-    if (!/# ?(?:memfix|noqa|pylint|ruff):/.test(this.module.text)) return [];
+    if (!/# ?(?:memfix|noqa|pylint|ruff|eslint)[:-]/.test(this.module.text)) return [];
     return [...this.module.text.matchAll(FOREIGN)].flatMap(({ 0: comment, index }) => {
       const named = (comment.match(/[a-z][a-z0-9-]+/g) ?? []).filter((word) => known.has(word));
-      const [id = /^#\s*memfix:/.test(comment) ? 'id' : undefined] = named;
+      const [id = /^#\s*memfix/.test(comment) ? 'id' : undefined] = named;
       if (id === undefined || this.module.root.descendantAt(index).type !== 'comment') return [];
       const words = comment.trim().replace(/\s+/g, ' ');
       const shown = words.length > LONGEST_SHOWN ? `${words.slice(0, LONGEST_SHOWN)}…` : words;
@@ -86,7 +88,7 @@ export class Suppressions {
           return [
             {
               at,
-              message: `\`# memfix: ${verb}[${id}]\` names no transform that exists.${didYouMean(id, known)}`,
+              message: `\`# memfix: ${verb}[${id}]\` names no transform that exists${meant(id, known)}`,
             },
           ];
         if (!selected.has(id) || used.has(id)) return [];
@@ -94,6 +96,15 @@ export class Suppressions {
       });
     });
   }
+}
+
+function meant(id: string, known: ReadonlySet<string>): string {
+  const hint = didYouMean(id, known);
+  return hint === '' ? '' : `.${hint}`;
+}
+
+function placesOf(id: string, { scope, lines }: Directive): readonly string[] {
+  return scope === 'file' ? [id] : lines.map((line) => placeOnLine(id, line));
 }
 
 function placeOnLine(id: string, line: number): string {
@@ -127,12 +138,21 @@ function readDirectives(module: PyModule): readonly Directive[] {
         .split(',')
         .map((id) => id.trim())
         .filter((id) => id !== ''),
-      line: module.lines.lineAt(match.index),
+      lines: linesMeant(module, match.index),
       offset: match.index,
       used: new Set(),
     });
   }
   return found;
+}
+
+function linesMeant(module: PyModule, offset: number): readonly number[] {
+  const { lines, text } = module;
+  const own = lines.lineAt(offset);
+  if (text.slice(lines.start(own), offset).trim() !== '') return [own];
+  const after = Array.from({ length: MOST_BETWEEN }, (_, at) => own + 1 + at);
+  const next = after.find((line) => line <= lines.count && !/^\s*(?:#|$)/.test(lines.content(line)));
+  return next === undefined ? [own] : [own, next];
 }
 
 /** The lines a comment may stand on: those of the finding, then the last of its statement. */

@@ -36,8 +36,12 @@ function attentionIn({ frame, spot }: Own, places: Places): readonly string[] {
     lines.some((line) => PRODUCT.test(line)) &&
     lines.some((line) => TRANSPOSED.test(line));
   if (!isWhole || !(PRODUCT.test(frame.source) || ON_PAIRS.test(frame.source))) return [];
+  const has = lines.some((line) => /\bscaled_dot_product_attention\(/.test(line));
+  const cure = has
+    ? 'The same function calls `scaled_dot_product_attention`, which does without them, in a branch that did not run: see what it depends on, such as the torch that is installed.'
+    : '`torch.nn.functional.scaled_dot_product_attention` (torch 2.0 or newer) computes the same without them, rounded otherwise.';
   return [
-    `\`${spot.within.name}\` writes attention out: it makes one number for each pair of positions, which grows with the square of the length, and the backward pass keeps several such. \`torch.nn.functional.scaled_dot_product_attention\` (torch 2.0 or newer) computes the same without them, rounded otherwise.`,
+    `\`${spot.within.name}\` writes attention out: it makes one number for each pair of positions, which grows with the square of the length, and the backward pass keeps several such. ${cure}`,
   ];
 }
 

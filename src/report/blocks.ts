@@ -1,5 +1,5 @@
 import type { Finding } from '../engine/outcome.js';
-import { placeMark } from '../text/place.js';
+import { lineText, placeMark } from '../text/place.js';
 import { printable, widthOf } from './cells.js';
 import type { Paint } from './paint.js';
 import { plural, wrap } from './prose.js';
@@ -55,7 +55,11 @@ export function headingOf(
   const what = `${paint.bold(finding.transform)}  ${paint[tone](standing.join(' · '))}`;
   const used =
     widthOf(printable(path) + place) + 2 + finding.transform.length + 2 + standing.join(' · ').length;
-  return used <= width ? [`${where}  ${what}`] : [where, MARGIN + what];
+  if (used <= width) return [`${where}  ${what}`];
+  if (finding.at.cell === undefined || widthOf(printable(path) + place) <= width)
+    return [where, MARGIN + what];
+  // Nobody clicks on a cell: it need not stand behind a path that is broken.
+  return [paint.bold(printable(path)), `${MARGIN}${paint.dim(lineText(finding.at))}  ${what}`];
 }
 
 /** Ranked findings that explain nothing of what happened. */

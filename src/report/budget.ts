@@ -4,7 +4,7 @@ import { type Fit, type Verdict, verdictOf } from '../budget/fit.js';
 import type { Budget, PhaseName, Row, RowName, Run } from '../budget/memory.js';
 import { countOf, gigabytes } from '../budget/quantity.js';
 import type { Source } from '../run/draft.js';
-import { clip } from './cells.js';
+import { clip, widthOf } from './cells.js';
 import { wrap } from './prose.js';
 import type { View } from './report.js';
 import { GAP, type TableCell, table } from './table.js';
@@ -22,6 +22,9 @@ export interface BudgetReport {
   readonly fit?: Fit;
 }
 
+/** Columns below which a source is not folded further. */
+const NARROWEST = 20;
+
 const LABELS: Readonly<Record<RowName, string>> = {
   weights: 'weights',
   adapters: 'adapters',
@@ -32,7 +35,7 @@ const LABELS: Readonly<Record<RowName, string>> = {
   casts: 'autocast copies',
   cache: 'key-value cache',
   temporaries: 'temporaries',
-  buckets: 'DDP buckets',
+  buckets: 'buckets',
   gathered: 'gathered layers',
   workspaces: 'workspaces',
   overhead: 'overhead',
@@ -99,21 +102,31 @@ function headline(run: Run): string {
     ...(run.task === 'generate' ? ['generation'] : [optimizer]),
     ...(run.given.activations === undefined ? [`batch ${batch} × ${sequence}`, size] : []),
     ...(run.checkpointing ? ['checkpointing'] : []),
-    ...(gpus > 1 ? [`${gpus} GPUs, ${parallel} parallel`] : []),
+    ...(gpus > 1
+      ? [`${gpus} GPUs, ${run.zero === undefined ? `${parallel} parallel` : `ZeRO-${run.zero}`}`]
+      : []),
     ...(run.offload === 'none' ? [] : [`offload: ${run.offload}`]),
   ];
   return parts.join(' · ');
 }
 
-function sourceTable(sources: readonly Source[], { paint }: Style): string[] {
+function sourceTable(sources: readonly Source[], { paint, width }: Style): string[] {
+  const widest = (texts: readonly string[]) => Math.max(...texts.map(widthOf));
+  const used =
+    MARGIN.length + widest(sources.map(({ name }) => name)) + widest(sources.map(({ value }) => value));
+  const room = Math.max(width - used - 2 * GAP.length, NARROWEST);
   return [
     paint.bold('What the files say'),
     ...table(
-      sources.map(({ name, value, place, words }) => [
-        { text: MARGIN + name },
-        { text: value, paint: place === undefined ? paint.yellow : paint.bold },
-        { text: place === undefined ? words : `${place}  ${words}`, paint: paint.dim },
-      ]),
+      sources.flatMap(({ name, value, place, words }) => {
+        const whole = place === undefined ? words : `${place}${GAP}${words}`;
+        const told = widthOf(whole) <= room ? [whole] : wrap(whole, room, { first: '', rest: '' });
+        return told.map((line, at) => [
+          { text: at === 0 ? MARGIN + name : '' },
+          { text: at === 0 ? value : '', paint: place === undefined ? paint.yellow : paint.bold },
+          { text: clip(line, room), paint: paint.dim },
+        ]);
+      }),
     ),
   ];
 }

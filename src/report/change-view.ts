@@ -110,7 +110,9 @@ export function folded(
   for (const { text, isChanged } of stretches) {
     let part = '';
     const flush = () => {
-      rows[rows.length - 1] += isChanged && strong !== undefined ? strong(part) : part;
+      // Indentation that changed is no word: a bar of colour would outshine the rest.
+      const isStrong = isChanged && strong !== undefined && part.trim() !== '';
+      rows[rows.length - 1] += isStrong ? strong(part) : part;
       part = '';
     };
     for (const cell of cellsOf(text, 0, column)) {

@@ -2,6 +2,7 @@ import type { Diagnosis, Located, Site } from '../oom/diagnosis.js';
 import { isFragmented, sizeOf } from '../oom/message.js';
 import type { Spot } from '../oom/places.js';
 import type { Ranked } from '../oom/rank.js';
+import { isNotebookName } from '../text/notebook/notebook.js';
 import { placeText } from '../text/place.js';
 import { clip, clipStart, printable, widthOf } from './cells.js';
 import { plural, shellWord, wrap } from './prose.js';
@@ -86,7 +87,7 @@ function frameLines({ frames }: Located, { paint, width }: Style): string[] {
     { text: `${number}`, paint: paint.dim, align: 'right' as const },
     spot === undefined
       ? { text: clipStart(`${withoutPackages(frame.path)}:${frame.line}`, width / 2), paint: paint.dim }
-      : { text: clipStart(spotText(spot) ?? `${spot.file}:(was ${frame.line})`, width / 2) },
+      : { text: clipStart(spotText(spot, frame.line, `:(was ${frame.line})`), width / 2) },
     { text: printable(frame.name), paint: paint.bold },
   ]);
   const used = Math.max(...table(rows).map((line) => widthOf(withoutMarks(line))));
@@ -128,7 +129,7 @@ function snapshotBlock(snapshot: NonNullable<Diagnosis['snapshot']>, style: Styl
 
 function siteRow({ frame, bytes, spot }: Site, live: number, { paint, width }: Style) {
   const place =
-    spot === undefined ? `${frame.path}:${frame.line}` : (spotText(spot) ?? `${spot.file}:${frame.line}`);
+    spot === undefined ? `${frame.path}:${frame.line}` : spotText(spot, frame.line, `:${frame.line}`);
   return [
     { text: sizeOf(bytes), align: 'right' as const },
     { text: `${Math.round((100 * bytes) / Math.max(live, 1))} %`, paint: paint.dim, align: 'right' as const },
@@ -137,8 +138,10 @@ function siteRow({ frame, bytes, spot }: Site, live: number, { paint, width }: S
   ];
 }
 
-function spotText({ file, told }: Spot): string | undefined {
-  return told && placeText(file, told);
+/** `otherwise`: where the statement is no longer there. A line of a notebook is one of a cell, nobody knows of which. */
+function spotText({ file, told }: Spot, line: number, otherwise: string): string {
+  if (told !== undefined) return placeText(file, told);
+  return file + (isNotebookName(file) ? `: line ${line} of a cell` : otherwise);
 }
 
 /** Where packages are installed says nothing. */
@@ -193,7 +196,7 @@ function nextSteps(diagnosis: Diagnosis, style: Style): string[] {
       : []),
     words === ''
       ? 'See whether the run can fit at all: `memfix budget` adds up what a model of your size needs, and `--fit` names the gentlest changes.'
-      : `See whether the run can fit at all: \`memfix budget${words}\` adds up what it needs, and names the gentlest changes.`,
+      : `See whether the run can fit at all: \`memfix budget${words}\` adds up what it needs, and names the gentlest changes (add the size of the model, such as \`7B\`, where the script does not say it).`,
   ];
   return ['What to do next:', ...bullets(steps, style, '• ')];
 }

@@ -4,11 +4,12 @@ const CODES = {
   bold: [1, 22],
   dim: [2, 22],
   inverse: [7, 27],
-  red: [31, 39],
+  // The bright ones: the others are hard to read on black in widespread palettes.
+  red: [91, 39],
   green: [32, 39],
   yellow: [33, 39],
   blue: [34, 39],
-  magenta: [35, 39],
+  magenta: [95, 39],
   cyan: [36, 39],
 } as const;
 

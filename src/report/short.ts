@@ -88,14 +88,17 @@ function grouped(shown: readonly Shown[], { oom }: Report): readonly Group[] {
 }
 
 function moreLines(others: readonly Shown[], { paint, width }: View): string[] {
-  const places = others.map(({ finding: { at } }) =>
-    at.cell === undefined ? at.line : `${at.cell}:${at.line}`,
-  );
-  const lines = [...new Set(places)];
-  const named = lines.slice(0, MOST_PLACES).join(', ') + (lines.length > MOST_PLACES ? ', …' : '');
-  const isInCells = others.some(({ finding }) => finding.at.cell !== undefined);
-  const where = isInCells ? 'cell:line' : lines.length === 1 ? 'line' : 'lines';
-  return wrap(`and ${others.length} more like this, ${where} ${named}`, width, {
+  const cells = new Map<number | undefined, Set<number>>();
+  for (const { finding } of others.slice(0, MOST_PLACES)) {
+    const { cell, line } = finding.at;
+    cells.set(cell, (cells.get(cell) ?? new Set()).add(line));
+  }
+  const named = [...cells].map(([cell, lines]) => {
+    const numbers = `${lines.size === 1 ? 'line' : 'lines'} ${[...lines].join(', ')}`;
+    return cell === undefined ? numbers : `cell ${cell}, ${numbers}`;
+  });
+  const rest = others.length > MOST_PLACES ? ', …' : '';
+  return wrap(`and ${others.length} more like this, ${named.join('; ')}${rest}`, width, {
     first: MARGIN,
     rest: MARGIN,
   }).map(paint.dim);

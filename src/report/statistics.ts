@@ -1,5 +1,6 @@
 import type { Finding } from '../engine/outcome.js';
 import { byEffect, type Effect } from '../toolkit/effect.js';
+import { widthOf } from './cells.js';
 import { EFFECT_WORDS } from './effects.js';
 import { isRefused, type Report, SAFETIES, SAFETY_TONE, type View } from './report.js';
 import { type TableCell, table } from './table.js';
@@ -55,7 +56,7 @@ export function statisticsJson(report: Report): string {
 }
 
 /** Counts per transform. A column that would be all zero is left out. */
-export function renderStatistics(report: Report, { paint }: Pick<View, 'paint'>): string {
+export function renderStatistics(report: Report, { paint, width }: Pick<View, 'paint' | 'width'>): string {
   const findings = report.scans.flatMap((scan) => scan.findings);
   const used = KINDS.filter((kind) => findings.some(kind.counts));
   const rows = rowsOf(report).map(({ id, effect, own }) => {
@@ -76,7 +77,12 @@ export function renderStatistics(report: Report, { paint }: Pick<View, 'paint'>)
     { text: id },
     { text: EFFECT_WORDS[effect] },
   ]);
-  return table([head, ...body])
+  const rowsOfAll = [head, ...body];
+  const isWide = table(rowsOfAll.map((row) => row.map(({ text }) => ({ text })))).every(
+    (line) => widthOf(line) <= width,
+  );
+  // The effect is the column that can be done without: `memfix list` has it.
+  return table(isWide ? rowsOfAll : rowsOfAll.map((row) => row.slice(0, -1)))
     .map((line) => `${line}\n`)
     .join('');
 }

@@ -17,7 +17,7 @@ export interface TooLarge {
 export function renderTooLarge(runs: readonly TooLarge[], { paint }: Pick<View, 'paint'>): string {
   return runs
     .map(({ path, place, peak, low, card }) => {
-      const words = `this run needs ${gigabytes(peak)}, at least ${gigabytes(low)}; a ${card.name} has ${gigabytes(card.bytes)}`;
+      const words = `this run needs ${gigabytes(peak)}, at least ${gigabytes(low)}; ${card.name} has ${gigabytes(card.bytes)}`;
       return `${paint.bold(printable(place))} ${paint.red('run')} ${words}\n  memfix budget ${printable(path)} --fit ${card.name}\n`;
     })
     .join('');

@@ -92,7 +92,9 @@ export function draftOf(reading: Reading, model: KnownModel, said: Said): Draft 
   const { shape, parameters } = model;
   const gpus = take('GPUs', said.gpus, reading.gpus, 1, 'nothing says how many processes there are');
   const isSharded = reading.sharded?.value === true;
-  if (reading.sharded !== undefined) take('sharding', undefined, reading.sharded, false, '');
+  const zero = isSharded ? undefined : reading.zero;
+  if (zero !== undefined) take('ZeRO stage', undefined, zero, 1, '');
+  else if (reading.sharded !== undefined) take('sharding', undefined, reading.sharded, false, '');
   if (reading.offload !== undefined) take('offload', undefined, reading.offload, 'none', '');
   const accumulation = take(
     'accumulation',
@@ -109,7 +111,7 @@ export function draftOf(reading: Reading, model: KnownModel, said: Said): Draft 
     isTrl ? 'the default of trl from 0.22 on' : 'nothing turns it on',
     (value) => (value ? 'on' : 'off'),
   );
-  const isBucketed = gpus > 1 && !isSharded;
+  const isBucketed = gpus > 1 && !isSharded && zero === undefined;
   if (isBucketed && reading.bucketViews !== undefined)
     take('gradients in buckets', undefined, reading.bucketViews, false, '', (value) =>
       value ? 'yes' : 'no',
@@ -175,6 +177,7 @@ export function draftOf(reading: Reading, model: KnownModel, said: Said): Draft 
     accumulates: accumulation > 1,
     gpus,
     parallel: isSharded && gpus > 1 ? 'sharded' : 'data',
+    ...(zero !== undefined && gpus > 1 && { zero: zero.value }),
     ...(isBucketed && {
       bucketing: { views: reading.bucketViews?.value ?? false, remade: !findsUnused },
     }),

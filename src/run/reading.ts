@@ -28,6 +28,8 @@ export interface Reading {
   readonly targets?: Found<readonly Linear[]>;
   readonly adapterDropout?: Found<number>;
   readonly sharded?: Found<boolean>;
+  /** The stage of ZeRO, where weights are not sharded. */
+  readonly zero?: Found<1 | 2>;
   /** Of DDP: `gradient_as_bucket_view` and `find_unused_parameters`. */
   readonly bucketViews?: Found<boolean>;
   readonly findsUnused?: Found<boolean>;

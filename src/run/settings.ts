@@ -103,6 +103,7 @@ function readingOf(scalars: Scalars): Reading {
   const chunked = first(['use_liger_kernel'], isFlag);
   const unused = first(['ddp_find_unused_parameters'], isFlag);
   const master = mapped(stage, () => true);
+  const zero = mapped(stage, (value) => (value === 1 || value === 2 ? (value as 1 | 2) : undefined));
   const quantized = four ?? eight;
   return {
     ...(model !== undefined && { model }),
@@ -117,6 +118,7 @@ function readingOf(scalars: Scalars): Reading {
     ...(rank !== undefined && { rank }),
     ...(dropout !== undefined && { adapterDropout: dropout }),
     ...(sharded !== undefined && { sharded }),
+    ...(zero !== undefined && { zero }),
     ...(master !== undefined && { masterWeights: master }),
     ...(offload !== undefined && { offload }),
     ...(gpus !== undefined && { gpus }),

@@ -23,6 +23,11 @@ function hasNewTorch(module: PyModule): boolean {
   return module.mentions(SINCE_0_4) || isOfNewTorch(module);
 }
 
+/** Whether the file, or another one of the project, which one torch runs, has what only 0.4 brought. */
+export function needsNewTorch(module: PyModule): boolean {
+  return module.alone.memo(isOfNewTorch, module.alone) || module.memo(isBesideNewTorch, module);
+}
+
 function isBesideNewTorch(module: PyModule): boolean {
   return module.around.summaries({ word: 'torch', beside: [] }, isOfNewTorch)?.includes(true) ?? false;
 }

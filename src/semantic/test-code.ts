@@ -2,12 +2,16 @@ import type { PyNode } from '../syntax/node.js';
 import type { PyModule } from './module.js';
 
 const TEST_PLACE = /(?:^|[\\/])(?:tests?[\\/](?:.*[\\/])?[^\\/]+|test_[^\\/]*|[^\\/]*_test|conftest)\.py$/;
-const TEST_WORDS =
-  /^[ \t]*(?:(?:import|from)[ \t]+(?:unittest|pytest)\b|(?:async[ \t]+)?def[ \t]+test_|class[ \t]+\w*Test)/m;
+const TEST_WORDS = /^[ \t]*(?:(?:import|from)[ \t]+(?:unittest|pytest)\b|class[ \t]+\w*Test)/m;
+const TEST_FUNCTION = /^[ \t]*(?:async[ \t]+)?def[ \t]+test_/m;
+/** What a program has that evaluates something, and no file that a runner imports. */
+const READS_COMMAND_LINE = /\.parse_args\(/;
 
 /** A file of tests: it lies where tests lie and has one. A script in a folder called `test` is not yet a test. */
 export function isTestFile(path: string, text: string): boolean {
-  return TEST_PLACE.test(path) && TEST_WORDS.test(text);
+  if (!TEST_PLACE.test(path)) return false;
+  if (TEST_WORDS.test(text)) return true;
+  return TEST_FUNCTION.test(text) && (/\bassert/.test(text) || !READS_COMMAND_LINE.test(text));
 }
 
 /** In a file of tests, or in a function or class that is one by its name. */
@@ -23,7 +27,7 @@ const TEST_LIBRARY =
 /** No runner finds `test_epoch(model, loader)` in a program; it evaluates a model, unless it checks something. */
 function isCheck(module: PyModule, definition: PyNode): boolean {
   return (
-    TEST_PLACE.test(module.path) ||
+    isTestFile(module.path, module.text) ||
     module.mentions(TEST_LIBRARY) ||
     /\bassert(?:\w*\(|\b)/.test(module.codeOf(definition))
   );

@@ -7,6 +7,8 @@ export interface BackendCursor {
   readonly nodeIsNamed: boolean;
   readonly startIndex: number;
   readonly endIndex: number;
+  /** Zero or undefined where the node has no field. */
+  readonly currentFieldId: number | undefined;
   readonly currentFieldName: string | null | undefined;
   /** Of the nodes below the one it was made for, in source order, the one where it stands. */
   readonly currentDescendantIndex: number;
@@ -40,4 +42,14 @@ export function kindAt(cursor: BackendCursor): Kind {
     KINDS[id] = kind;
   }
   return kind;
+}
+
+/** By number, for the same reason. */
+const FIELDS: string[] = [];
+
+export function fieldAt(cursor: BackendCursor): string | undefined {
+  const id = cursor.currentFieldId;
+  if (id === undefined || id === 0) return undefined;
+  FIELDS[id] ??= cursor.currentFieldName ?? '';
+  return FIELDS[id];
 }

@@ -12,7 +12,11 @@ export class Glimpse {
   readonly #holders = new Map<string, readonly number[]>();
   readonly #facts = new Map<unknown, unknown>();
 
-  constructor(readonly text: string) {}
+  constructor(
+    readonly text: string,
+    /** Words that are known not to be in the text. */
+    private readonly absent: ReadonlySet<string> = new Set(),
+  ) {}
 
   get outline(): Outline | undefined {
     if (this.#outline === undefined) this.#outline = outlineOf(this.text) ?? null;
@@ -77,7 +81,7 @@ export class Glimpse {
     const all = words.map((word) => {
       const known = this.#holders.get(word);
       if (known !== undefined) return known;
-      const places = placesOf(word, this.text);
+      const places = this.absent.has(word) ? [] : placesOf(word, this.text);
       // A word that is nowhere takes no outline.
       const holders = places.length === 0 ? [] : holdersOf(places, this.#pieces, this.outline?.quiet);
       this.#holders.set(word, holders);

@@ -1,5 +1,5 @@
 import type { Span } from '../text/lines.js';
-import { type BackendCursor, type BackendNode, type Kind, kindAt } from './backend.js';
+import { type BackendCursor, type BackendNode, fieldAt, type Kind, kindAt } from './backend.js';
 import { type Accessors, type FieldName, giveAccessors, type NodeType } from './grammar.js';
 import { inSection, pauseSection } from './section.js';
 
@@ -77,7 +77,7 @@ export class PyNode implements Span, Accessors<PyNode> {
     kind: Kind,
     readonly start: number,
     readonly end: number,
-    private readonly fieldName: string | null | undefined,
+    private readonly fieldName: string | undefined,
     readonly parent: PyNode | undefined,
     index: number,
     private readonly source: Source,
@@ -282,7 +282,7 @@ export class TreeSource implements Source {
           kind,
           placeOf(cursor.startIndex),
           placeOf(cursor.endIndex),
-          cursor.currentFieldName,
+          fieldAt(cursor),
           around,
           isNumbered || around !== top ? siblings.length : UNNUMBERED,
           this,

@@ -150,6 +150,8 @@ class Rest {
   /** Behind each part that was left out: where that is here, and how far from its place in the whole. */
   readonly #ends: number[] = [];
   readonly #shifts: number[];
+  /** The part that was asked about last: mostly, the next question is about the same. */
+  #last = 0;
 
   constructor(
     private readonly whole: string,
@@ -173,7 +175,10 @@ class Rest {
   /** Where in the whole a place is. */
   placeOf(offset: number): number {
     const ends = this.#ends;
-    const behind = bisect(ends.length, (at) => (ends[at] ?? Infinity) <= offset);
-    return offset + (this.#shifts[behind] ?? 0);
+    let part = this.#last;
+    while ((ends[part] ?? Infinity) <= offset) part++;
+    while ((ends[part - 1] ?? 0) > offset) part--;
+    this.#last = part;
+    return offset + (this.#shifts[part] ?? 0);
   }
 }

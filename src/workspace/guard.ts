@@ -45,7 +45,9 @@ export function nothingLeft(dirty: Iterable<string>, leave: Leave, cwd: string):
   return new Failure(
     isStaged ? 'Files have unstaged changes' : 'Files have uncommitted changes',
     `a fix would mix with your own work in\n${listed([...dirty], cwd)}`,
-    `${isStaged ? 'Stage or stash them' : 'Commit or stash them first'}, or add \`--allow-dirty\`. Nothing was written.`,
+    isStaged
+      ? 'Stage or stash them, or add `--allow-dirty`. Nothing was written.'
+      : 'Commit or stash them first; add `--staged` for what you are about to commit, or `--allow-dirty`. Nothing was written.',
   );
 }
 

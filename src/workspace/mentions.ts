@@ -19,6 +19,8 @@ const MOST_IN_PART = 2_500;
 /** Which files below a folder mention a word. Nothing is read before the first question, and no text is kept. */
 export class Mentions {
   readonly #known = new Map<string, readonly Candidate[]>();
+  /** Paths from the folder: each search asks for those of all files. */
+  readonly #paths = new Map<string, string>();
   #stamp: string | undefined;
   #islands: Islands | undefined;
 
@@ -74,7 +76,12 @@ export class Mentions {
   }
 
   #within(path: string): string {
-    return slashed(relative(this.folder, resolve(this.cwd, path)));
+    let known = this.#paths.get(path);
+    if (known === undefined) {
+      known = slashed(relative(this.folder, resolve(this.cwd, path)));
+      this.#paths.set(path, known);
+    }
+    return known;
   }
 
   /** The same where all files are as they were, and notebooks where they were; empty where their times do not tell. */

@@ -112,7 +112,8 @@ function ofWholeCells(decoded: Decoded): Decoded {
 export function searched(path: string, bytes: Buffer): Buffer {
   if (!isNotebookName(path)) return bytes;
   const decoded = decodeNotebook(bytes);
-  return decoded.ok ? Buffer.from(decoded.source.text) : Buffer.alloc(0);
+  // What cannot be read may still be worth a word, such as one with a merge conflict in it.
+  return decoded.ok ? Buffer.from(decoded.source.text) : bytes;
 }
 
 /** Marked `@generated`, or said to be generated and not to be edited: what changes it is its source. */

@@ -81,7 +81,7 @@ describe('guards', () => {
       stdout: '',
       stderr:
         'memfix: Files have uncommitted changes\n  a fix would mix with your own work in\n    a.py\n    new.py\n' +
-        '  Next: Commit or stash them first, or add `--allow-dirty`. Nothing was written.\n',
+        '  Next: Commit or stash them first; add `--staged` for what you are about to commit, or `--allow-dirty`. Nothing was written.\n',
     });
     const answer = await memfix({ cwd }, 'apply');
     expect(answer).toMatchObject({ code: 1, stdout: 'fixed  b.py:1  drop-hold  Change hold\n' });

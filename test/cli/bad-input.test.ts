@@ -111,7 +111,6 @@ describe('a word that memfix does not know', () => {
     [['diff', '--unfixable', 'zzzzzz'], '`zzzzzz` in `--unfixable` is no transform, group or symptom.'],
     [['explain', 'calm-rsk'], 'There is no transform `calm-rsk`. Did you mean `calm-risk`?'],
     [['chekc'], '`chekc` is no command. Did you mean `check`?'],
-    [['good.py'], '`good.py` is no command. Did you mean `memfix check good.py`?'],
     [['check', '--selet=x'], '`--selet` is no option of `memfix check`. Did you mean `--select`?'],
     [
       ['check', '--color', 'allways'],

@@ -46,6 +46,27 @@ test('settings beside it are read as well', async () => {
   expect(stdout).toMatch(/\n {2}sharding +true +ds\.json:1 /);
 });
 
+test('ZeRO 1 and 2 divide what they divide, by their file; their steps are less than those of DDP', async () => {
+  const peakAt = async (stage: number) => {
+    const cwd = folder({
+      'ds.json': `{"bf16": {"enabled": true}, "zero_optimization": {"stage": ${stage}}}`,
+    });
+    const words = ['budget', 'train.py', 'ds.json', '--gpus', '8', '--batch', '1', '--sequence', '512'];
+    const { stdout } = await memfix({ cwd, transforms }, ...words);
+    const json = await memfix({ cwd, transforms }, ...words, '--output-format', 'json');
+    const { rows } = JSON.parse(json.stdout) as { rows: { name: string; bytes: number }[] };
+    return { stdout, bytes: (name: string) => rows.find((row) => row.name === name)?.bytes ?? 0 };
+  };
+  const [one, two, three] = [await peakAt(1), await peakAt(2), await peakAt(3)];
+  expect(one.stdout).toMatch(/ · 8 GPUs, ZeRO-1\n/);
+  expect(two.stdout).toMatch(/\n {2}ZeRO stage +2 +ds\.json:1 {2}"stage": 2\n/);
+  expect(two.stdout).toContain('ZeRO-2 divides the optimizer state and the gradients among the 8 GPUs');
+  // 12 bytes of state for each of 6.74B parameters, on 8 GPUs.
+  for (const { bytes } of [one, two]) expect(bytes('optimizer') / 1e9).toBeCloseTo((12 * 6.74) / 8, 1);
+  expect(two.bytes('weights')).toBe(one.bytes('weights'));
+  expect(three.bytes('weights')).toBeCloseTo(one.bytes('weights') / 8, -8);
+});
+
 test('how DDP holds what it sends is read, too: without it buckets are counted as they are made anew', async () => {
   const peakOf = async (script: string, ...more: readonly string[]) => {
     const cwd = folderWith({ 'train.py': script });
@@ -79,6 +100,13 @@ test('a proposal consists of what transforms write into this code, and is a patc
   expect(patch.stdout).toContain('--- a/train.py\n+++ b/train.py\n');
   expect(patch.stdout).toContain('\n+    gradient_checkpointing=True,\n');
   expect(patch.stdout.split('\n').filter((line) => /^-[^-]/.test(line))).toEqual([]);
+});
+
+test('a transform that finds nothing in this code is not named as what writes a step', async () => {
+  const { stdout } = await memfix({ cwd: folder(), transforms }, 'budget', 'train.py', '--fit', '24GB');
+  expect(stdout).toMatch(
+    /smaller batch, more accumulation: .*\n.*\n.*\n {5}a setting of your run; no transform writes it\n/,
+  );
 });
 
 test('where transforms do not reach it, the rest is named as what it is, and each step gains', async () => {
@@ -121,7 +149,7 @@ test('check reports a run that cannot fit the card of the config', async () => {
   const { code, stdout } = await memfix({ cwd, transforms }, 'check', '--no-cache');
   expect(code).toBe(1);
   expect(stdout).toMatch(
-    /train\.py:4 run this run needs 145\.\d+ GB, at least 139\.\d+ GB; a a100-80gb has 85\.36 GB\n/,
+    /train\.py:4 run this run needs 145\.\d+ GB, at least 139\.\d+ GB; a100-80gb has 85\.36 GB\n/,
   );
   const json = JSON.parse(
     (await memfix({ cwd, transforms }, 'check', '--no-cache', '--output-format', 'json')).stdout,

@@ -1,33 +1,10 @@
 import { cpSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { root } from '../../src/dev/project.js';
 import { COLUMNS, DEMO, OOM } from '../../src/dev/readme.js';
-import { Terminal, type TerminalOptions } from '../support/terminal.js';
+import { SIZES, seen, widest } from '../support/seen.js';
 import { commit, folderWith, git, put, repositoryWith } from '../workspace/folders.js';
-
-const SIZES = [
-  { cols: 60, rows: 20 },
-  { cols: 80, rows: 24 },
-  { cols: 120, rows: 40 },
-] as const;
-
-const open: Terminal[] = [];
-afterEach(() => {
-  for (const terminal of open.splice(0)) terminal.dispose();
-});
-
-function start(options: TerminalOptions, ...words: readonly string[]): Terminal {
-  const terminal = new Terminal(options, ...words);
-  open.push(terminal);
-  return terminal;
-}
-
-async function seen(options: TerminalOptions, ...words: readonly string[]) {
-  const terminal = start(options, ...words);
-  const code = await terminal.ended();
-  return { code, text: terminal.text, lines: terminal.lines };
-}
 
 const EVALUATE = `import torch
 from torch import nn
@@ -52,11 +29,6 @@ ${Array.from({ length: 9 }, (_, index) => `model.load_state_dict(torch.load("run
 `;
 
 const FILES = { 'evaluate.py': EVALUATE, 'deep/in/some/folders/checkpoints.py': CHECKPOINTS };
-
-/** Columns of the widest line; a command that is to be copied stays in one. */
-function widest(lines: readonly string[]): number {
-  return Math.max(...lines.filter((line) => !/^ {4}memfix /.test(line)).map((line) => line.length));
-}
 
 describe('the README begins with what a newcomer gets', () => {
   const clone = () => {
@@ -262,74 +234,4 @@ describe('no dead ends', () => {
     expect((await seen({ cwd: above }, 'undo', 'two')).code).toBe(0);
     expect(readFileSync(join(above, 'two', 'evaluate.py'), 'utf8')).toBe(EVALUATE);
   });
-});
-
-const NESTED = `import torch
-from torch import nn
-
-model = nn.Linear(8, 8)
-
-
-def load(which):
-                    first = which
-                    second = which
-                    third = which
-                    model.load_state_dict(torch.load("runs/checkpoint-with-a-long-name.pt"))
-`;
-const LONG = '02-Some Tasks/08-a_solution_with_a_long_name/classification_demo';
-
-describe.each(SIZES)('a long path, at $cols × $rows', (size) => {
-  const book = JSON.stringify({
-    cells: [{ cell_type: 'code', source: NESTED }],
-    metadata: {},
-    ...{ nbformat: 4, nbformat_minor: 5 },
-  });
-
-  test('keeps its end on the card, and code keeps no indentation that nobody needs', async () => {
-    const cwd = repositoryWith({ [`${LONG}.ipynb`]: book });
-    const terminal = start({ cwd, ...size }, 'apply', '-i');
-    await terminal.sees('?=more');
-    expect(terminal.lines.find((line) => line.startsWith('── 1/1'))).toMatch(
-      /classification_demo\.ipynb: cell 1, line 11 ─*$/,
-    );
-    const added = terminal.lines.find((line) => line.includes('+ '));
-    if (size.cols === 60) expect(added).toMatch(/\+ model\.load_state_dict/);
-    else expect(added).toContain('model.load_state_dict(torch.load("runs/checkpoint');
-    terminal.type('q');
-    await terminal.ended();
-  });
-
-  test('is not broken by the terminal where fixes are named', async () => {
-    const cwd = repositoryWith({ [`${LONG}.py`]: NESTED });
-    const { lines } = await seen({ cwd, ...size }, 'apply');
-    const fixed = lines.find((line) => line.startsWith('fixed'));
-    expect(fixed).toMatch(/classification_demo\.py:11 +load-map-location/);
-    expect(fixed?.length).toBeLessThanOrEqual(size.cols);
-  });
-});
-
-test('the overview counts notebooks, and finds torch in them', async () => {
-  const cell = { cell_type: 'code', source: ['import torch\n', 'from transformers import Trainer'] };
-  const book = JSON.stringify({ cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 5 }, undefined, 1);
-  const cwd = folderWith({
-    'a.ipynb': book,
-    'b.ipynb': book.replace('import torch', 'import os'),
-    'c.py': 'x = 1\n',
-  });
-  const { text } = await seen({ cwd });
-  expect(text).toContain('1 Python file and 2 notebooks, torch in 1 (with transformers)');
-});
-
-test('a session about memory that ran out asks in the order of the report, and says where', async () => {
-  const cwd = repositoryWith({});
-  cpSync(join(root, 'fixtures/_demo'), cwd, { recursive: true });
-  commit(cwd);
-  const terminal = start({ cwd }, 'apply', '-i', '--oom', 'oom.log');
-  await terminal.sees('?=more');
-  expect(terminal.text).toMatch(/── 1\/\d+ ── evaluate\.py:7:5/);
-  expect(terminal.text).toContain('#1      in frame 3 of the traceback, `evaluate`');
-  terminal.type('y');
-  terminal.type('q');
-  await terminal.ended();
-  expect(terminal.text).not.toContain('showed up only now');
 });

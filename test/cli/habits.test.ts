@@ -17,6 +17,71 @@ describe('words of other tools', () => {
     expect(git(cwd, 'status', '--porcelain')).toBe('');
   });
 
+  test.each([
+    [['.'], ['check', '.']],
+    [
+      ['a.py', '--output-format', 'concise'],
+      ['check', 'a.py', '--output-format', 'concise'],
+    ],
+    [['--output-format=concise'], ['check', '--output-format=concise']],
+    [
+      ['--diff', '.'],
+      ['diff', '.'],
+    ],
+    [
+      ['check', '-f', 'concise'],
+      ['check', '--output-format', 'concise'],
+    ],
+    [
+      ['check', '--no-color', '.'],
+      ['check', '--color', 'never', '.'],
+    ],
+    [
+      ['-q', '.'],
+      ['check', '--quiet', '.'],
+    ],
+    [
+      ['--no-color', '.'],
+      ['check', '--color=never', '.'],
+    ],
+  ])('%j is %j', async (typed, meant) => {
+    const cwd = repositoryWith({ 'a.py': HOLD });
+    const answer = await memfix({ cwd }, ...typed);
+    expect(answer).toEqual(await memfix({ cwd }, ...meant));
+    expect(answer.code).toBe(meant[0] === 'diff' ? 0 : 1);
+  });
+
+  test('--fix . applies', async () => {
+    const cwd = repositoryWith({ 'a.py': HOLD });
+    expect(await memfix({ cwd }, '--fix', '.')).toMatchObject({ code: 0 });
+    expect(git(cwd, 'status', '--porcelain')).toContain('M a.py');
+  });
+
+  test.each([
+    [['check', '--max-warnings', '0'], 'Any finding exits with 1; `--fail-on safe`'],
+    [['init'], 'A config is optional: `[tool.memfix]` in pyproject.toml, or memfix.toml;'],
+    [['--init'], 'A config is optional:'],
+    [['check', '--no-ignore'], 'A file that is named is read, also where git ignores it.'],
+    [['check', '--stdin'], 'Did you mean `-`?'],
+    [['check', '-c', 'x'], 'Did you mean `--config`?'],
+  ])('%j says where to go', async (words, hint) => {
+    const { code, stderr } = await memfix({ cwd: folderWith() }, ...words);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(hint)]);
+  });
+
+  test.each([
+    ['# memfix: ignore[drop-hold]\nhold()\n', 0, ''],
+    ['def f():\n    # memfix: ignore[drop-hold] why\n\n    # more\n    hold()\n', 0, ''],
+    ['hold(\n    # memfix: ignore[drop-hold]\n)\n', 0, ''],
+    ['# memfix: ignore[drop-hold]\nx = 1\nhold()\n', 1, 'unused `# memfix: ignore[drop-hold]`'],
+    ['x = 1  # memfix: ignore[drop-hold]\nhold()\n', 1, 'unused `# memfix: ignore[drop-hold]`'],
+    ['hold()\n# memfix: ignore[drop-hold]\n', 1, 'unused `# memfix: ignore[drop-hold]`'],
+  ])('a comment with a line to itself is about the code below: %j', async (text, code, note) => {
+    const answer = await memfix({ cwd: folderWith({ 'a.py': text }) }, 'check');
+    expect([answer.code, answer.stdout]).toEqual([code, expect.stringContaining(note)]);
+    if (note === '') expect(answer.stdout).toBe('');
+  });
+
   test('version is --version', async () => {
     const cwd = folderWith();
     expect(await memfix({ cwd }, 'version')).toEqual(await memfix({ cwd }, '--version'));
@@ -52,6 +117,8 @@ describe('words of other tools', () => {
     ['# noqa: drop-hold', 'silences nothing here; write `# memfix: ignore[drop-hold]`'],
     ['# memfix: disable-line drop-hold', 'silences nothing here; write `# memfix: ignore[drop-hold]`'],
     ['# pylint: disable=drop-hold', 'silences nothing here; write `# memfix: ignore[drop-hold]`'],
+    ['# memfix-disable-line drop-hold', 'silences nothing here; write `# memfix: ignore[drop-hold]`'],
+    ['# eslint-disable-line drop-hold', 'silences nothing here; write `# memfix: ignore[drop-hold]`'],
     ['# memfix: disable', 'silences nothing here; write `# memfix: ignore[id]`'],
     ['# memfix: ignore[drop_hold]', 'names no transform that exists. Did you mean `drop-hold`?'],
   ])('the comment %s is told to be none', async (comment, note) => {

@@ -90,6 +90,7 @@ for name in ("ho" + "ld", "release"):
     setattr(builtins, name, lambda: None)
 import a
 subprocess.run(["sh", "verify.sh"], check=True)
+print("trained")
 `;
 
 describe('code that a verify command runs', () => {

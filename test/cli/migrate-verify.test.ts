@@ -142,47 +142,108 @@ for step in range(20):
     tricks.hold()
 `,
   });
-  const PROVE = 'memfix prove -- python3 train.py';
+  const PROVE = 'prove: python3 train.py';
+  const TRAIN = train('pass')['train.py'] ?? '';
 
-  test('lets pass what needs less memory', async () => {
+  test('says of each fix whether it is verified, with versions, machine and figures', async () => {
     const { code, repository, bare, log } = await campaign(train('pass'), PROVE);
     expect([code, repository.status]).toEqual([0, 'pushed']);
     expect(repository.verified).toMatchObject({
       command: PROVE,
-      verdict: 'better',
       proof: {
         setup: { torch: '0.0-fake', devices: ['Fake GPU'] },
         figures: [
           { label: 'GPU 0 peak allocated', before: 30 * MIB, after: 10 * MIB },
           { label: 'GPU 0 growth per step', before: MIB, after: 0 },
         ],
-        places: { changed: 1, ran: 1 },
+        compared: expect.arrayContaining(['losses']),
+        runs: 4,
+        fixes: [{ path: 'train.py', line: 9, transform: 'drop-hold', verdict: 'verified', because: null }],
       },
     });
-    expect(log).toMatch(/GPU 0 peak allocated +30\.00 MiB +10\.00 MiB/);
+    expect(log).toMatch(
+      /\nverified {2}train\.py:9 drop-hold\nGPU 0 peak allocated 30\.00 MiB → 10\.00 MiB\n/,
+    );
     expect(git(bare, 'show', `${BRANCH}:train.py`)).toContain('tricks.release()');
+  });
+
+  test('the longer spelling means the same; a fix that is not executed rests on the code alone', async () => {
+    const files = { ...train('pass'), 'train.py': `${TRAIN}    if step > 99:\n        tricks.hold()\n` };
+    const { repository } = await campaign(files, 'memfix prove -- python3 train.py');
+    expect([repository.status, repository.verified.proof.fixes]).toEqual([
+      'pushed',
+      [
+        { path: 'train.py', line: 9, transform: 'drop-hold', verdict: 'verified', because: null },
+        {
+          ...{ path: 'train.py', line: 11, transform: 'drop-hold', verdict: 'idle' },
+          because: 'line 11 was not executed',
+        },
+      ],
+    ]);
+  });
+
+  test('finds the one wrong fix among others by halves, in other files and on neighbouring lines', async () => {
+    const files = {
+      ...train('pass'),
+      'wild.py':
+        '# memfix: file-ignore[drop-hold]\nimport torch\ndef hold():\n    pass\ndef release():\n    torch.Tensor(7.0).backward()\n',
+      'more.py':
+        'import tricks, wild\ndef more():\n    tricks.hold()\n    wild.hold()\n    tricks.hold()  # ü\n',
+      'train.py': TRAIN.replace('import torch, tricks', 'import torch, tricks, more').replace(
+        '    tricks.hold()',
+        '    tricks.hold()\n    more.more()',
+      ),
+    };
+    const { code, repository, bare } = await campaign(files, PROVE);
+    expect([code, repository.status, repository.failure.stage]).toEqual([1, 'failed', 'verify']);
+    expect(repository.failure.title).toBe('The run shows fixes to be wrong');
+    expect(repository.failure.detail).toContain(
+      'rejected  more.py:4 drop-hold: loss at backward(): 40 values instead of 20',
+    );
+    expect(repository.failure.detail.match(/^verified /gm)).toHaveLength(3);
+    expect(repository.failure.next).toMatch(/^Reject it with `memfix review`\./);
+    expect(branchesOf(bare)).toEqual(['main']);
   });
 
   test.each([
     [
       'fails with the fixes',
       train('raise SystemExit(3)'),
-      'The command fails with the fixes, and only with them',
+      'failed',
+      'rejected  train.py:9 drop-hold: it ends with 3',
     ],
     [
       'needs more memory',
       train(`torch.cuda.allocate(${2 * MIB})`),
-      'The command needs more memory with the fixes',
+      'failed',
+      'rejected  train.py:9 drop-hold: more memory: GPU 0 peak allocated',
     ],
     [
       'never runs what changes',
-      { ...train('pass'), 'train.py': 'import torch\n', 'other.py': 'hold()\n' },
-      'never loads',
+      {
+        ...train('pass'),
+        'train.py': 'import torch\ntorch.Tensor(1.0).backward()\n',
+        'other.py': 'hold()\n',
+      },
+      'failed',
+      'not run   other.py:1 drop-hold: line 1 was not executed',
     ],
-  ])('keeps back what %s', async (_, files, why) => {
+    [
+      'fails without the fixes, too',
+      { ...train('pass'), 'train.py': `${TRAIN}raise SystemExit(4)\n` },
+      'not verifiable',
+      'Unchanged, it ends with 4.',
+    ],
+    [
+      'does not do the same twice',
+      { ...train('pass'), 'train.py': TRAIN.replace('1 / (1 + step)', '__import__("random").random()') },
+      'not verifiable',
+      'undecided train.py:9 drop-hold: two runs as it is differ by',
+    ],
+  ])('keeps back what %s', async (_, files, status, why) => {
     const { code, repository, bare } = await campaign(files, PROVE);
-    expect([code, repository.status, repository.failure.stage]).toEqual([1, 'failed', 'verify']);
-    expect(repository.failure.title).toContain(why);
+    expect([code, repository.status, repository.failure.stage]).toEqual([1, status, 'verify']);
+    expect(repository.failure.detail).toContain(why);
     expect(branchesOf(bare)).toEqual(['main']);
   });
 

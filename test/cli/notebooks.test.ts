@@ -24,6 +24,33 @@ const FIXED = BOOK.replace('    "hold(', '    "release(');
 const read = (cwd: string) => readFileSync(join(cwd, 'a.ipynb'), 'utf8');
 
 describe('notebooks', () => {
+  test('that cannot be read are named where they may hold something, also in a folder', async () => {
+    const conflict = BOOK.replace('"source": [', '<<<<<<< HEAD\n"source": [');
+    const cwd = repositoryWith({
+      'a.ipynb': conflict,
+      'b.ipynb': '{"cells": <<<<<<< HEAD',
+      'c.py': 'hold()\n',
+    });
+    const { stdout, stderr } = await memfix({ cwd }, 'check');
+    expect(stdout).toContain('a.ipynb: skipped: it is not valid JSON, as a notebook has to be\n');
+    expect(stdout).not.toContain('b.ipynb');
+    expect(stderr).toContain('1 file skipped');
+  });
+
+  test('for a forge, which knows no cells, are told by the lines of their JSON, without edits', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': BOOK });
+    const shown = async (format: string) =>
+      (await memfix({ cwd }, 'check', '--output-format', format)).stdout;
+    const github = await shown('github');
+    expect(github).toContain('file=a.ipynb,line=10,endLine=10,');
+    expect(github).toContain('::in cell 2, line 3:%0A');
+    expect(github).toContain('file=a.ipynb,line=13,endLine=13,');
+    const [first] = JSON.parse(await shown('gitlab'));
+    expect(first.location.lines).toEqual({ begin: 10, end: 10 });
+    const sarif = JSON.parse(await shown('sarif')).runs[0].results;
+    expect(sarif.map(({ fixes }: { fixes?: unknown }) => fixes)).toEqual([undefined, undefined]);
+  });
+
   test('are checked, and places told by cell', async () => {
     const cwd = repositoryWith({ 'a.ipynb': BOOK });
     const { stdout, code } = await memfix({ cwd }, 'check', '--output-format', 'concise');
@@ -100,7 +127,7 @@ describe('notebooks', () => {
 
   test('that are none are named where they were asked for', async () => {
     const cwd = repositoryWith({ 'a.ipynb': '{}', 'b.ipynb': 'hold()', '.ipynb_checkpoints/c.ipynb': BOOK });
-    expect((await memfix({ cwd }, 'check')).stderr).toContain('No findings in 2 files');
+    expect((await memfix({ cwd }, 'check')).stderr).toContain('No findings in 1 file; 1 file skipped');
     const named = await memfix({ cwd }, 'check', 'a.ipynb', 'b.ipynb');
     expect(named.stdout).toContain('a.ipynb: skipped: it is JSON, but not a notebook of version 2, 3 or 4');
     expect(named.stdout).toContain('b.ipynb: skipped: it is not valid JSON, as a notebook has to be');

@@ -21,7 +21,7 @@ describe('the screen', () => {
     const coloured = start(folderOf(), { flags: ['--color'] });
     await coloured.asked('1/4');
     expect(coloured.raw).toContain('\x1b[32m+     \x1b[7mrelease\x1b[27m(x)\x1b[39m');
-    expect(coloured.raw).toContain('\x1b[31m-     \x1b[7mhold\x1b[27m(x)\x1b[39m');
+    expect(coloured.raw).toContain('\x1b[91m-     \x1b[7mhold\x1b[27m(x)\x1b[39m');
   });
 
   it('clips a diff that is taller than the terminal, and p shows all of it', async () => {

@@ -41,6 +41,16 @@ describe('attention that is written out', () => {
     },
   );
 
+  test('says where the function can do without it', () => {
+    const text = attention('a @ b.transpose(-2, -1)', 'return a').replace(
+      '    s = a',
+      '    if fast:\n        return F.scaled_dot_product_attention(a, b, c)\n    s = a',
+    );
+    expect(cluesAt(text, 'run', 's = a @ b.transpose(-2, -1)')).toEqual([
+      expect.stringContaining('in a branch that did not run'),
+    ]);
+  });
+
   test.each<readonly [what: string, source: string]>([
     ['a product alone', 'return a @ b'],
     ['a linear layer', 'return self.out(a)'],

@@ -3,7 +3,7 @@ import { inColor } from '../../src/report/paint.js';
 import { ERASE_LINE, eraseLines, forTerminal, withoutMarks } from '../../src/report/terminal.js';
 
 test('our own colours and movements become escape sequences', () => {
-  expect(forTerminal(inColor.bold(`a${inColor.red('b')}`))).toBe('\x1b[1ma\x1b[31mb\x1b[39m\x1b[22m');
+  expect(forTerminal(inColor.bold(`a${inColor.red('b')}`))).toBe('\x1b[1ma\x1b[91mb\x1b[39m\x1b[22m');
   expect(forTerminal(`${ERASE_LINE}1/2`)).toBe('\x1b[G\x1b[K1/2');
   expect(forTerminal(eraseLines(3))).toBe('\x1b[3A\x1b[J');
   expect(withoutMarks(inColor.bold('a'))).toBe('a');

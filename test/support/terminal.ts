@@ -80,6 +80,11 @@ export class Terminal {
     return lines;
   }
 
+  /** All that was written, for a terminal that draws it. */
+  get raw(): string {
+    return this.#raw;
+  }
+
   get text(): string {
     return this.lines.join('\n');
   }

@@ -1,9 +1,16 @@
+import { attributeValuesInProject } from '../../src/semantic/attributes.js';
+import { caughtHere } from '../../src/semantic/catching.js';
 import { ancestryOf } from '../../src/semantic/definitions.js';
+import { reachingDefinitions } from '../../src/semantic/flow.js';
+import { isReachedByText, valuesGiven } from '../../src/semantic/function-uses.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { roleOf } from '../../src/semantic/names.js';
+import { isAlwaysAfter, isAlwaysFollowed } from '../../src/semantic/paths.js';
 import { enclosingFunction, methodName, ownNodes } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { PLAIN_BASES, TORCH } from '../../src/torch/catalog.js';
 import { isModel } from '../../src/torch/module/model-value.js';
+import { isInstallable } from './installed.js';
 
 /** A class of the project with a way of its own to load; plain data, kept with its file. */
 export interface Keeper {
@@ -13,18 +20,16 @@ export interface Keeper {
 }
 
 /** What a module has, and an optimizer of torch or a class of one's own has only where it says so. */
-const OF_MODULES: ReadonlySet<string> = new Set([
-  '__call__',
-  'cuda',
-  'modules',
-  'named_parameters',
-  'parameters',
-]);
+const OF_MODULES: ReadonlySet<string> = new Set(
+  '__call__ apply buffers children cuda eval modules named_children named_modules named_parameters parameters requires_grad_ to train'.split(
+    ' ',
+  ),
+);
 const OPTIMIZERS = `${TORCH}optim.`;
 
-/** By the method that loads. */
-export function keeperOf(alone: PyModule, method: PyNode): Keeper {
-  const classNode = method.closest('class_definition');
+/** By the method that loads, or by the class. */
+export function keeperOf(alone: PyModule, node: PyNode): Keeper {
+  const classNode = node.closest('class_definition');
   const name = classNode?.name?.text ?? '';
   if (classNode === undefined) return { name, knows: undefined };
   const { classes, imported, unknown } = ancestryOf(alone, classNode);
@@ -33,40 +38,79 @@ export function keeperOf(alone: PyModule, method: PyNode): Keeper {
   const has = (each: string) => classes.some((node) => alone.scopeOf(node).has(each));
   // What an instance gets otherwise are methods, and never what is called by itself.
   const isOpen =
-    has('__getattr__') || has('__getattribute__') || /\bsetattr\(|__dict__/.test(alone.codeOf(classNode));
+    has('__getattr__') ||
+    has('__getattribute__') ||
+    ['setattr', '__dict__', 'vars'].some((word) => alone.atWithin(word, classNode).length > 0);
   return { name, knows: [...OF_MODULES].filter((each) => has(each) || (isOpen && each !== '__call__')) };
 }
 
 /** Whether a value is no instance of a class: it is a network, or its function asks of it what the class does not have. */
 export function isOther(module: PyModule, value: PyNode, { knows }: Keeper): boolean {
   if (knows === undefined) return false;
-  if (isModel(module, value) === 'yes') return true;
+  if (isMadeNetwork(module, value)) return true;
   return askedFor(module, value).some((each) => !knows.includes(each));
 }
 
 /** Whether a value is a network, and no optimizer: by what made it, or because its function uses it as one. */
 export function isNetwork(module: PyModule, value: PyNode): boolean {
-  return isModel(module, value) === 'yes' || askedFor(module, value).length > 0;
+  return isMadeNetwork(module, value) || askedFor(module, value).length > 0;
 }
 
-/** What a function asks of a variable that only modules have, where it is given a value once. */
+/** By what made it; what a parameter gets, in the whole project, counts where nobody else can call the function. */
+function isMadeNetwork(module: PyModule, value: PyNode): boolean {
+  if (isModel(module, value) === 'yes') return true;
+  const taker = enclosingFunction(value);
+  const scope = value.type === 'identifier' ? module.resolve(value) : undefined;
+  const [write, ...others] = scope === undefined ? [] : module.writes(scope, value.text);
+  if (taker === undefined || scope?.node !== taker || write === undefined || others.length > 0) return false;
+  if (roleOf(write) !== 'parameter' || isInstallable(module) || isReachedByText(module, taker)) return false;
+  const given = valuesGiven(module, taker, write);
+  return (
+    given !== undefined &&
+    given.length > 0 &&
+    given.every((each) => isModel(each.module, each.node) === 'yes')
+  );
+}
+
+/** What a function asks of a value that only modules have, whenever it comes to this place. */
 function askedFor(module: PyModule, variable: PyNode): readonly string[] {
-  if (!isSetOnce(module, variable)) return [];
+  if (variable.type === 'attribute' && attributeValuesInProject(module, variable)?.length !== 1) return [];
+  const values = variable.type === 'identifier' ? valuesAt(module, variable) : [];
   const around = enclosingFunction(variable) ?? module.root;
   return [...ownNodes(around)].flatMap((node) => {
-    const callee = node.type === 'call' ? node.function : undefined;
-    if (callee?.text === variable.text) return ['__call__'];
-    const method = callee?.object?.text === variable.text ? (methodName(node) ?? '') : '';
-    return OF_MODULES.has(method) ? [method] : [];
+    const [asked, of] = askedBy(node, variable);
+    if (asked === undefined || of === undefined || !isSurelyBeside(module, node, variable)) return [];
+    return variable.type !== 'identifier' || areSame(values, valuesAt(module, of)) ? [asked] : [];
   });
 }
 
-function isSetOnce(module: PyModule, variable: PyNode): boolean {
-  if (variable.type === 'identifier') {
-    const scope = module.resolve(variable);
-    return scope !== undefined && module.writes(scope, variable.text).length === 1;
-  }
-  if (variable.type !== 'attribute') return false;
-  const name = variable.attribute?.text ?? '';
-  return [...module.code.matchAll(new RegExp(`\\.${name}\\s*(?:=(?!=)|,[^=\\n()]*=(?!=))`, 'g'))].length <= 1;
+/** What a variable may hold where it stands. */
+export function valuesAt(module: PyModule, variable: PyNode): readonly PyNode[] | undefined {
+  return reachingDefinitions(module, variable)?.map((found) =>
+    found.kind === 'value' ? found.value : found.node,
+  );
+}
+
+export function areSame(
+  values: readonly PyNode[] | undefined,
+  others: readonly PyNode[] | undefined,
+): boolean {
+  if (values === undefined || others === undefined || values.length === 0) return false;
+  return values.length === others.length && values.every((each) => others.includes(each));
+}
+
+function askedBy(node: PyNode, variable: PyNode): readonly [asked?: string, of?: PyNode] {
+  const callee = node.type === 'call' ? node.function : undefined;
+  if (callee?.text === variable.text) return ['__call__', callee];
+  const object = callee?.object?.text === variable.text ? callee.object : undefined;
+  const method = methodName(node) ?? '';
+  return object !== undefined && OF_MODULES.has(method) ? [method, object] : [];
+}
+
+/** Whether a function that evaluates a place also evaluates a node, before or after it, and no error of that is caught. */
+export function isSurelyBeside(module: PyModule, node: PyNode, place: PyNode): boolean {
+  if (caughtHere(node, /./) !== undefined) return false;
+  return (
+    isAlwaysAfter(module, place, [node], undefined) || isAlwaysFollowed(module, place, [node], undefined)
+  );
 }

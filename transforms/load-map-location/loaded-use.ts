@@ -1,10 +1,10 @@
 import { isPlain, isReportedBy, ofTensor, readsOnly } from '../../src/library/library.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
-import { definitionOf, readsReached } from '../../src/semantic/flow.js';
+import { readsReached } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
-import { argumentsOf, enclosingFunction, enclosingLoops, methodName } from '../../src/semantic/statements.js';
+import { argumentsOf, methodName } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
 /** A use of what was loaded that may depend on its device. */
@@ -14,8 +14,8 @@ export interface Stray {
   readonly node: PyNode;
   /** What is done with it: "is returned". */
   readonly does: string;
-  /** What would change: where it is, or whether it is the loaded tensor itself or a copy of it. */
-  readonly matter: 'device' | 'copy';
+  /** What would change: where it is, or whether it is the loaded tensor itself or a copy of it; nothing, if it is a number. */
+  readonly matter: 'device' | 'copy' | 'number';
 }
 
 /** What becomes of a loaded value: the `load_state_dict` calls it ends in, and the other places it reaches. */
@@ -119,45 +119,6 @@ export function isPlainIndex(key: PyNode): boolean {
   );
 }
 
-/**
- * Whether an optimizer may be given the same state more than once. It keeps loaded tensors that are on its device and trains
- * on in them, so a second load finds them changed; copies from the CPU stay as they were saved.
- */
-export function reloadsOptimizer(loaded: PyNode, loads: readonly PyNode[]): boolean {
-  const states = loads.flatMap((load) => {
-    const state = argumentsOf(load)[0]?.text ?? '';
-    const receiver = load.function?.object?.text ?? '';
-    return /opt|adam|sgd|solver/i.test(`${receiver} ${state}`) ? [{ load, state }] : [];
-  });
-  if (new Set(states.map(({ state }) => state)).size < states.length) return true;
-  return states.some(
-    ({ load }) =>
-      enclosingLoops(load).some((loop) => !loop.contains(loaded)) ||
-      enclosingFunction(load) !== enclosingFunction(loaded),
-  );
-}
-
-const MAKES_MAPPING = /(?:^|\.)(?:dict|OrderedDict|defaultdict|state_dict)$/;
-
-/** Whether a container is a mapping, by what made it or by what its function asks it for. */
-export function isKnownMapping(module: PyModule, container: PyNode): boolean {
-  const around = enclosingFunction(container)?.text ?? module.text;
-  const name = container.text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  if (new RegExp(`(?<![\\w.])${name}\\.(?:get|items|keys|pop|setdefault|update)\\(`).test(around))
-    return true;
-  const scope = container.type === 'identifier' ? module.resolve(container) : undefined;
-  const writes = scope === undefined ? [] : module.writes(scope, container.text);
-  return (
-    writes.length > 0 &&
-    writes.every((write) => {
-      const definition = definitionOf(write);
-      const made = definition.kind === 'value' ? definition.value : undefined;
-      if (made?.type === 'call') return MAKES_MAPPING.test(made.function?.text ?? '');
-      return made?.type === 'dictionary' || made?.type === 'dictionary_comprehension';
-    })
-  );
-}
-
 /** `self.step`, where the file registers a buffer of that name. */
 export function registersBuffer(module: PyModule, attribute: PyNode): boolean {
   const name = attribute.attribute?.text ?? '';
@@ -173,8 +134,17 @@ export function readsOf(module: PyModule, name: PyNode): readonly PyNode[] {
   return reads.filter((read) => roleOf(read) !== 'delete' && read !== name);
 }
 
+/** Whether what stands around a value takes it for a tensor, or may. */
+export function showsTensor(module: PyModule, parent: PyNode): boolean {
+  if (parent.type === 'attribute') return true;
+  if (parent.type === 'augmented_assignment' || parent.type === 'binary_operator')
+    return parent.named.some((side) => side.type === 'call' && !isLook(side));
+  const callee = parent.type === 'argument_list' ? parent.parent?.function : undefined;
+  return callee !== undefined && takesTensors(module, callee);
+}
+
 /** A function that says that its argument is a tensor; those that make one also take numbers. */
-export function takesTensors(module: PyModule, callee: PyNode): boolean {
+function takesTensors(module: PyModule, callee: PyNode): boolean {
   const path = qualifiedName(module, callee) ?? '';
   return (
     MAKES_STATE.test(callee.text) ||
@@ -188,15 +158,16 @@ export function isReturned(node: PyNode): boolean {
   return node.closest('return_statement', 'block')?.type === 'return_statement';
 }
 
-/** Entries of a checkpoint that hold a number; a tensor of one number does as well, on whichever device. */
-export const NUMBER_ENTRY =
-  /^(?:(?:start|global|train|last|current|num|n|total|model|next)_)?(epochs?|steps?|iters?|iterations?|seed)$/;
-
 /** Settings, which may hold anything. */
 export const SETTINGS_ENTRY = /^(?:\w+_)?(?:args|arch|config|cfg|hparams|hyper_?parameters|version)$/;
 
-/** Of a dict, and of a tensor on the CPU. */
+/** Of a dict, and of a tensor on the CPU: on the GPU there is no `.numpy()`. */
 export const DICT_METHODS = /^(?:clear|keys|numpy|update)$/;
+
+/** Of a text, and of no tensor. */
+export const OF_TEXT: ReadonlySet<string> = new Set(
+  'encode endswith lower lstrip partition replace rpartition rsplit rstrip startswith strip upper'.split(' '),
+);
 
 /** What a tensor says about itself, wherever it is. */
 export function isPlainHere(name: string): boolean {

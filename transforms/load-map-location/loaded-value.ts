@@ -1,18 +1,18 @@
 import { isExact, isOfModule } from '../../src/library/library.js';
+import { caughtHere } from '../../src/semantic/catching.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { isProgram } from '../../src/semantic/program.js';
-import { argumentsOf, methodName, receiverOf } from '../../src/semantic/statements.js';
+import { argumentsOf, isTarget, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
+import { valueOf } from '../../src/values/index.js';
+import { isMappingThere } from './known-mapping.js';
 import {
-  bare,
   DICT_METHODS,
   type Fate,
   type Holds,
   isDeviceMove,
-  isKnownMapping,
-  isLook,
   isLookedFor,
   isNamed,
   isPlainHere,
@@ -20,20 +20,21 @@ import {
   isReturned,
   looksOnly,
   MAKES_STATE,
-  NUMBER_ENTRY,
+  OF_TEXT,
   PASSING_METHODS,
   REPACKS,
   readsOf,
   registersBuffer,
   SETTINGS_ENTRY,
   type Stray,
+  showsTensor,
   TESTED,
   takesOnly,
-  takesTensors,
   unpackedTo,
 } from './loaded-use.js';
 import { MovedFlow } from './moved-value.js';
 import { parameterGiven } from './parameter-given.js';
+import { isNumberEntry, isWithNumber, numberByName, unprovenNumber } from './saved-number.js';
 import { takesSize } from './size-taker.js';
 
 export function fateOf(module: PyModule, loaded: PyNode): Fate {
@@ -61,15 +62,18 @@ class Flow implements Fate {
   readonly strays: Stray[] = [];
   readonly #seen = new Set<PyNode>();
   readonly #numbers = new Set<PyNode>();
-  readonly #iterated: PyNode[] = [];
-  readonly #written: PyNode[] = [];
-  readonly #indexed: PyNode[] = [];
+  /** What is done that fits a mapping, and not each tensor. */
+  readonly #asked: { readonly value: PyNode; readonly does: string; readonly part?: PyNode }[] = [];
+  /** Entries with names that are used where a number may be, and a tensor may not. */
+  readonly #doubtful: (readonly [value: PyNode, name: string])[] = [];
 
   readonly #moved: MovedFlow;
 
   constructor(
     private readonly module: PyModule,
     private readonly hops = 0,
+    /** Entries that are looked at already. */
+    private readonly tried = new Set<PyNode>(),
   ) {
     this.#moved = new MovedFlow(
       module,
@@ -141,8 +145,9 @@ class Flow implements Fate {
         return;
       case 'binary_operator':
       case 'unary_operator':
-        if (parent.named[0]?.type !== 'string' && parent.named[0]?.type !== 'concatenated_string')
-          this.#stray(value, 'is used in a computation', 'no');
+        if (/string$/.test(parent.named[0]?.type ?? '')) return;
+        if (isWithNumber(this.module, parent, value)) this.follow(parent, holds);
+        else this.#stray(value, 'is used in a computation', 'no');
         return;
       case 'call':
         this.#stray(value, IS_MODULE, 'no');
@@ -154,8 +159,8 @@ class Flow implements Fate {
       case 'expression_list':
       case 'tuple': {
         const target = unpackedTo(parent, value);
-        if (target === undefined) this.#stray(value, isReturned(parent) ? 'is returned' : 'is used here too');
-        else this.#bind(target, holds);
+        if (target !== undefined) this.#bind(target, holds);
+        else this.#stray(value, isReturned(parent) ? 'is returned' : 'is used here too');
         return;
       }
       default:
@@ -165,43 +170,25 @@ class Flow implements Fate {
 
   /** A mapping, as what is loaded whole is, gives names when it is iterated, and its entries can be replaced. */
   #settle(): void {
-    const own = this.loads.filter(({ module }) => module === this.module);
-    const whole = new Set(own.map(({ node }) => argumentsOf(node)[0]?.text));
-    for (const value of this.#iterated) if (!whole.has(bare(value).text)) this.#stray(value, 'is iterated');
-    for (const value of this.#written) {
-      if (!whole.has(value.text) && !isKnownMapping(this.module, value))
-        this.#stray(value, 'has its elements written');
+    // The project is not asked where nothing is loaded.
+    const isWorthIt = this.loads.length > 0 || this.hops > 0;
+    for (const [value, name] of this.#doubtful) {
+      const is = isWorthIt && isNumberEntry(this.module, value, name) ? 'number' : numberByName(name);
+      if (is === 'likely') this.strays.push(unprovenNumber(value));
+      this.follow(value, is === undefined ? 'mapping' : 'number');
     }
-    for (const value of this.#indexed) {
-      if (!whole.has(value.text) && !isKnownMapping(this.module, value))
-        this.#stray(value, 'is indexed by what may be on the GPU');
-    }
+    const own = this.loads.flatMap(({ module, node }) => (module === this.module ? [node] : []));
+    for (const { value, does, part } of this.#asked)
+      if (!isMappingThere(this.module, value, part, own)) this.#stray(value, does);
   }
 
-  /** `epoch`, `step`: only what shows that it is a tensor after all counts. */
+  /** A number, or a tensor of one: only what shows more of it counts. */
   #number(value: PyNode, parent: PyNode): void {
-    switch (parent.type) {
-      case 'attribute':
-        this.#follow(value, parent, 'state');
-        return;
-      case 'augmented_assignment':
-      case 'binary_operator':
-        if (parent.named.some((side) => side.type === 'call' && !isLook(side)))
-          this.#follow(value, parent, 'state');
-        return;
-      case 'assignment': {
-        const target = parent.left;
-        if (target?.type === 'identifier') this.#bind(target, 'number');
-        else if (target?.type === 'attribute' && registersBuffer(this.module, target))
-          this.#stray(target, 'is a buffer', 'no');
-        return;
-      }
-      case 'argument_list': {
-        const callee = parent.parent?.function;
-        if (callee !== undefined && takesTensors(this.module, callee))
-          this.#argument(parent.parent, value, 'state');
-      }
-    }
+    const target = parent.type === 'assignment' ? parent.left : undefined;
+    if (target?.type === 'identifier') this.#bind(target, 'number');
+    else if (target?.type === 'attribute' && registersBuffer(this.module, target))
+      this.#stray(target, 'is a buffer', 'no');
+    else if (showsTensor(this.module, parent)) this.#follow(value, parent, 'state');
   }
 
   #stray(node: PyNode, does: string, answer: 'no' | 'unknown' = 'unknown'): void {
@@ -220,6 +207,8 @@ class Flow implements Fate {
   /** `new[name] = tensor`: from here on the container holds it. */
   #store(target: PyNode): void {
     const container = target.value;
+    // The numbers go into a tensor that is there, wherever that is.
+    if (container !== undefined && valueOf(this.module, container).isTensor) return;
     if (container?.type !== 'identifier') this.#stray(target, 'is kept');
     else {
       this.#write(target);
@@ -230,7 +219,8 @@ class Flow implements Fate {
   /** `value[key] = …` replaces an entry of a mapping; that of a tensor it changes in place, on its device. */
   #write(subscript: PyNode): void {
     const container = subscript.value;
-    if (container !== undefined && !isNamed(subscript.subscript)) this.#written.push(container);
+    if (container !== undefined && !isNamed(subscript.subscript))
+      this.#asked.push({ value: container, does: 'has its elements written' });
   }
 
   /** Follows the reads of a variable that holds it: those that this very binding reaches, where the flow shows it. */
@@ -253,11 +243,10 @@ class Flow implements Fate {
       this.#stray(value, 'is used as an index');
       return;
     }
-    const { parent } = subscript;
-    const isWritten = parent?.type === 'assignment' && parent.left === subscript;
-    if (isWritten) this.#write(subscript);
-    else if (parent?.type !== 'delete_statement') {
-      if (!subscript.named.slice(1).every(isPlainIndex)) this.#indexed.push(value);
+    if (isTarget(subscript)) this.#write(subscript);
+    else if (subscript.parent?.type !== 'delete_statement') {
+      if (!subscript.named.slice(1).every(isPlainIndex))
+        this.#asked.push({ value, does: 'is indexed by what may be on the GPU', part: subscript });
       this.#entry(subscript, subscript.subscript);
     }
   }
@@ -265,7 +254,18 @@ class Flow implements Fate {
   #entry(value: PyNode, key: PyNode | undefined): void {
     const name = key?.type === 'string' ? key.text.replace(/^["']|["']$/g, '') : '';
     if (SETTINGS_ENTRY.test(name)) this.#stray(value, 'may hold tensors');
-    else this.follow(value, NUMBER_ENTRY.test(name) ? 'number' : 'mapping');
+    else if (name === '' || this.#isFine(value)) this.follow(value, 'mapping');
+    else this.#doubtful.push([value, name]);
+  }
+
+  /** Whether it may be a tensor, or anything else. */
+  #isFine(value: PyNode): boolean {
+    if (this.tried.has(value)) return true;
+    this.tried.add(value);
+    const trial = new Flow(this.module, this.hops, this.tried);
+    trial.follow(value, 'mapping');
+    trial.#settle();
+    return trial.strays.length === 0;
   }
 
   #attribute(attribute: PyNode, value: PyNode, holds: Holds): void {
@@ -276,7 +276,9 @@ class Flow implements Fate {
       else if (!isPlainHere(name)) this.#stray(value, `has its \`${name}\` read`);
       return;
     }
-    if (DICT_METHODS.test(name) || isPlainHere(name)) return;
+    if (isPlainHere(name)) return;
+    if (DICT_METHODS.test(name) && (name !== 'numpy' || caughtHere(call, /./) === undefined)) return;
+    if (OF_TEXT.has(name)) return;
     if (isDeviceMove(call)) this.#moved.follow(call);
     else if (name === 'items') this.follow(call, 'pairs');
     else if (name === 'values') this.follow(call, 'state');
@@ -310,8 +312,7 @@ class Flow implements Fate {
     const method = methodName(call);
     const name = method ?? call.function?.text ?? '';
     if (method === 'load_state_dict') {
-      const first = argumentsOf(call)[0] === argument || argument.name?.text === 'state_dict';
-      if (first) this.#load(call);
+      if (argumentsOf(call)[0] === argument || argument.name?.text === 'state_dict') this.#load(call);
       else this.#stray(argument, 'is used here too');
       return;
     }
@@ -344,6 +345,6 @@ class Flow implements Fate {
     } else if (holds === 'state') {
       if (target.type === 'identifier') this.#bind(target, 'state');
       else this.#stray(target, 'is used here too');
-    } else this.#iterated.push(value);
+    } else this.#asked.push({ value, does: 'is iterated' });
   }
 }

@@ -1,30 +1,35 @@
 import { givesModule, packageOf, row } from '../../src/library/library.js';
 import { type Answer, all } from '../../src/semantic/answer.js';
-import { ancestryOf, definitionNamed, methodNamed } from '../../src/semantic/definitions.js';
+import { ancestryOf, definitionNamed } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import { ingredientsOf } from '../../src/semantic/ingredients.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, decoratorsOf, methodName } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isModuleClass, PLAIN_BASES, TORCH } from '../../src/torch/catalog.js';
+import { isModuleClass, PLAIN_BASES } from '../../src/torch/catalog.js';
 import { copiesLoadedState, loadsAsTorchDoes, WRAPS_MODULE } from '../../src/torch/catalog-modules.js';
 import { moduleKind } from '../../src/torch/module/modules.js';
+import { keepingClasses } from './kept-settings.js';
 import { parameterNode, takerOf } from './parameter-given.js';
 
 /** Models whose state is sharded, quantized or not there yet, and parts that load in their own way. */
 const OWN_WAYS =
-  /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|DTensor|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|quantization|quantize_(?:dynamic|fx|per_|model)|\bquantize_\(|prepare_qat|\bnn\.(?:quantized|qat|intrinsic)|torchao|auto_?gptq|init_empty_weights|(?:device\s*=|device\(|\.to\(|to_empty\()\s*(?:device\s*=\s*)?["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b|_load_from_state_dict|\.load_state_dict\s*=(?!=)|["']load_state_dict["']/i;
+  /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|\bDTensor\b|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|quantization|quantize_(?:dynamic|fx|per_|model)|\bquantize_\(|prepare_qat|\bnn\.(?:quantized|qat|intrinsic)|torchao|auto_?gptq|init_empty_weights|(?:device\s*=|device\(|\.to\(|to_empty\()\s*(?:device\s*=\s*)?["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b|\.load_state_dict\s*=(?!=)|["']load_state_dict["']/i;
 
 /** Whether nothing in some code stands for a model that does its own thing with what it loads. */
 export function loadsPlainly(code: string): boolean {
   return !OWN_WAYS.test(code);
 }
 
-const OPTIMIZERS = `${TORCH}optim.`;
-
 /** Names that a class binds where it, or what it makes, loads in its own way. */
-const OWN_LOADING = ['load_state_dict', '_load_from_state_dict', 'set_extra_state', '__new__'];
+const OWN_LOADING = [
+  'load_state_dict',
+  '_load_from_state_dict',
+  'set_extra_state',
+  '__new__',
+  '__getattribute__',
+];
 
 /** Whether instances of a class copy what they load, as `nn.Module` and torch's optimizers do. */
 export function isCopyingClass(module: PyModule, classNode: PyNode): Answer {
@@ -33,17 +38,8 @@ export function isCopyingClass(module: PyModule, classNode: PyNode): Answer {
   const classes = [...here, ...elsewhere];
   if (unknown || !imported.every((path) => loadsAsTorchDoes(path) || PLAIN_BASES.has(path))) return 'unknown';
   if (moduleKind(module, classNode).isModule !== 'yes' && !imported.some(copiesLoadedState)) return 'unknown';
-  if (imported.some((path) => path.startsWith(OPTIMIZERS)) && classes.some(hasTensorSettings))
-    return 'unknown';
+  if (classes.some((each) => keepingClasses(each.module.alone).includes(each.node))) return 'unknown';
   return all(classes.map(leavesLoadingAlone));
-}
-
-/** An optimizer moves its state to the parameters, and leaves its settings where they are loaded. */
-export function hasTensorSettings({ module, node }: Elsewhere): boolean {
-  const init = methodNamed(module, node, '__init__');
-  return (
-    init !== undefined && /\b(?:as_tensor|empty|full|ones|tensor|zeros|new_\w+)\(/.test(module.codeOf(init))
-  );
 }
 
 /**

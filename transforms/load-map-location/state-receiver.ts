@@ -3,6 +3,8 @@ import type { PyModule } from '../../src/semantic/module.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { copiesLoadedState } from '../../src/torch/catalog-modules.js';
 import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
+import { isModel } from '../../src/torch/module/model-value.js';
+import { givesFunctionObject } from './kept-settings.js';
 import { hasCopyingParts, isCopyingClass } from './loading-class.js';
 import { allLoadPlainly } from './whole-project.js';
 
@@ -19,6 +21,7 @@ export function copiesState(module: PyModule, receiver: PyNode): Answer {
 
 function findCopying(module: PyModule, receiver: PyNode): Answer {
   const made = madeBy(module, receiver, COPIER);
-  const found = made === 'yes' ? hasCopyingParts(module, receiver) : made;
+  const holdsObjects = givesFunctionObject(module.alone) && isModel(module, receiver) !== 'yes';
+  const found = made === 'yes' && !holdsObjects ? hasCopyingParts(module, receiver) : 'unknown';
   return found === 'unknown' ? allLoadPlainly(module, receiver) : found;
 }

@@ -1,11 +1,10 @@
 import type { Answer } from '../../src/semantic/answer.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { isProgram } from '../../src/semantic/program.js';
 import type { PyNode } from '../../src/syntax/node.js';
+import { type Look, lookAt } from './file-look.js';
 import { isInstallable, isMadeHere } from './installed.js';
-import { isOther, type Keeper, keeperOf } from './keeper.js';
-import { fateOfParameter } from './loaded-value.js';
-import { hasTensorSettings, loadsAsUsual, loadsPlainly } from './loading-class.js';
+import { isOther, type Keeper } from './keeper.js';
+import { loadsAsUsual } from './loading-class.js';
 
 /**
  * Whether every object that this program can get hold of, and that has a `load_state_dict`, copies what it loads: no file of the
@@ -26,27 +25,56 @@ interface PlainLoading {
 
 function findPlainLoading(module: PyModule): PlainLoading | undefined {
   const own = lookAt(module.alone);
-  if (own === OWN_WAY) return undefined;
-  const others = ['import', 'load_state_dict'].map((word) =>
-    module.around.summaries({ word, beside: [] }, lookAt),
-  );
-  const files: Look[] = [own];
-  for (const found of others) {
+  const all = [own];
+  for (const word of ['import', 'load_state_dict', 'class', 'setattr']) {
+    const found = module.around.summaries({ word, beside: [] }, lookAt);
     if (found === undefined) return undefined;
-    for (const file of found) {
-      if (file === OWN_WAY) return undefined;
-      files.push(file);
-    }
+    all.push(...found);
   }
-  const places = new Set(files.flatMap(({ place }) => partsOf(place)));
-  const arePlain = files.every(({ imports }) =>
-    imports.every((dotted) => places.has(dotted) || loadsAsUsual(dotted)),
+  const files = filesOfProgram(own, [...new Map(all.map((file) => [file.place, file])).values()]);
+  const places = new Set(all.flatMap(({ place }) => partsOf(place)));
+  const arePlain = files.every(
+    ({ imports, isOwnWay }) =>
+      !isOwnWay && imports.every((dotted) => places.has(dotted) || loadsAsUsual(dotted)),
   );
   if (!arePlain || !files.some((file) => file.isProgram)) return undefined;
   return {
     isOpen: !own.isProgram && isInstallable(module),
     keepers: keepersAmong(module, files),
   };
+}
+
+/** The files whose objects can meet those of a file: it, those that import it, and what any of these imports, by however many steps. */
+function filesOfProgram(own: Look, all: readonly Look[]): readonly Look[] {
+  const byPart = new Map<string, Look[]>();
+  for (const file of all)
+    for (const part of partsOf(file.place)) byPart.set(part, [...(byPart.get(part) ?? []), file]);
+  const imported = new Map(
+    all.map((file) => [file, file.imports.flatMap((dotted) => filesAt(byPart, dotted))]),
+  );
+  const importers = new Map<Look, Look[]>();
+  for (const [file, others] of imported)
+    for (const other of others) importers.set(other, [...(importers.get(other) ?? []), file]);
+  const users = reached(own, (file) => importers.get(file) ?? []);
+  const files = [...new Set(users.flatMap((user) => reached(user, (file) => imported.get(file) ?? [])))];
+  const isKnown = users.some(({ isProgram }) => isProgram) && !files.some(({ importsMore }) => importsMore);
+  return isKnown ? files : all;
+}
+
+function reached(first: Look, next: (file: Look) => readonly Look[]): readonly Look[] {
+  const found = new Set([first]);
+  for (const file of found) for (const other of next(file)) found.add(other);
+  return [...found];
+}
+
+/** Those that an import may lead to, and the packages around them. */
+function filesAt(byPart: ReadonlyMap<string, readonly Look[]>, dotted: string): readonly Look[] {
+  const names = dotted.split('.');
+  const packages = names.map((_, index) => names.slice(0, index).join('.'));
+  const around = packages.flatMap((name) =>
+    (byPart.get(name) ?? []).filter(({ place }) => `.${place}`.endsWith(`.${name}`)),
+  );
+  return [...(byPart.get(dotted) ?? []), ...around];
 }
 
 /** Where one of them keeps something, what another hands on may reach it. */
@@ -68,100 +96,6 @@ function takesUp({ code }: PyModule, name: string): boolean {
   const renamed = new RegExp(`\\b${name}\\s+as\\b`);
   const used = new RegExp(`(?<!class\\s+|super\\()\\b${name}\\b(?!\\s*\\()`);
   return code.split('\n').some((line) => (/^\s*(?:from|import)\b/.test(line) ? renamed : used).test(line));
-}
-
-/** Methods of modules that some object is given. */
-const GIVES_METHODS =
-  /\.(?:cuda|modules|named_parameters|parameters)\s*=(?!=)|\bsetattr\([^\n]*["'](?:cuda|modules|named_parameters|parameters)["']/;
-
-const OWN_WAY = 'own way';
-
-interface Look {
-  /** Its path, as an import spells it: `.lib.nets` for `lib/nets.py`. */
-  readonly place: string;
-  readonly isProgram: boolean;
-  /** Its classes with a way of their own to load, and whether all of these copy what they are given. */
-  readonly loaders: readonly Keeper[];
-  readonly areCopying: boolean;
-  readonly givesMethods: boolean;
-  /** What it imports, `.lib.nets` for a relative import; of the others the first two names. */
-  readonly imports: readonly string[];
-}
-
-/** Parts that load in their own way; the class of diffusers keeps what it is given. */
-const OWN_METHODS =
-  /\bdef\s+(?:_load_from_state_dict|set_extra_state)\b|\bload_state_dict\s*=(?!=)|\bEMAModel\b/;
-/** Settings that are tensors, or may be: an optimizer leaves them where they are loaded. */
-const TENSOR_SETTINGS =
-  /\bcapturable\b|\b(?:lr|betas?|momentum)\s*=\s*(?:\w+\.)*(?:as_)?tensor\(|\bgroup\w*\[[^\]\n]+\]\s*=[^\n]*\b(?:as_tensor|empty|full|ones|tensor|zeros)\(/i;
-/** Code that makes classes of a text, or gets them from packages that it names nowhere. What `import_module` gives is a file or a package. */
-const COMPUTED = /\b(?:__import__|hydra|runpy|locate)\b|entry_points?\b|(?<![.\w])exec\(/;
-const BY_PREFIX = /\bimport_module\(\s*f?["']([\w.]+)/g;
-const IMPORT =
-  /^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import\b|import[ \t]+([\w.]+(?:[ \t]+as[ \t]+\w+)?(?:[ \t]*,[ \t]*[\w.]+(?:[ \t]+as[ \t]+\w+)?)*))/gm;
-
-function lookAt(alone: PyModule): Look | typeof OWN_WAY {
-  const { path, text } = alone;
-  if (
-    !loadsPlainly(alone.code) ||
-    [OWN_METHODS, TENSOR_SETTINGS, COMPUTED].some((way) => alone.mentions(way))
-  )
-    return OWN_WAY;
-  if (hasOddOptimizer(alone)) return OWN_WAY;
-  const loaders = loadersOf(alone);
-  const place = `.${path.replace(/\.\w+$/, '').replaceAll('/', '.')}`;
-  const imports = [...text.matchAll(IMPORT)].flatMap(([, from, several]) =>
-    from === undefined
-      ? (several ?? '').split(',').map((each) => each.trim().split(/\s/, 1)[0] ?? '')
-      : [from],
-  );
-  for (const [, prefix = ''] of text.matchAll(BY_PREFIX)) imports.push(prefix.replace(/\.$/, ''));
-  return {
-    place: place.replace(/\.__init__$/, ''),
-    isProgram: isProgram(alone),
-    loaders: loaders.map((method) => keeperOf(alone, method)),
-    areCopying: loaders.every((method) => copiesGiven(alone, method)),
-    givesMethods: alone.mentions(GIVES_METHODS),
-    imports: [...new Set(imports.map((dotted) => spelledOut(place, dotted)))],
-  };
-}
-
-/** The methods of its classes by which they load. */
-function loadersOf(module: PyModule): readonly PyNode[] {
-  return module.at('load_state_dict').flatMap(({ parent }) => {
-    const isMethod =
-      parent?.type === 'function_definition' && parent.parent?.parent?.type === 'class_definition';
-    return isMethod && parent.name?.text === 'load_state_dict' ? [parent] : [];
-  });
-}
-
-/** Whether a loader of its own copies what it is given, or has others do so: nothing of that stays where it was loaded. */
-function copiesGiven(module: PyModule, method: PyNode): boolean {
-  const given = method.parameters?.named[1];
-  const name = given?.type === 'identifier' ? given : (given?.name ?? given?.named[0]);
-  if (name?.type !== 'identifier' || /\bassign\b|\*\*/.test(module.codeOf(method))) return false;
-  const { loads, strays } = fateOfParameter(module, name);
-  return strays.length === 0 && (loads.length > 0 || /\.copy_\(/.test(module.codeOf(method)));
-}
-
-function hasOddOptimizer(module: PyModule): boolean {
-  return module.at('class').some(({ parent: node }) => {
-    const bases = node?.type === 'class_definition' ? node.superclasses?.text : undefined;
-    return (
-      node !== undefined &&
-      /Optimizer|\boptim\.(?!lr_scheduler)/.test(bases ?? '') &&
-      hasTensorSettings({ module, node })
-    );
-  });
-}
-
-/** A relative import from the top of the project; of another the first two names. */
-function spelledOut(place: string, dotted: string): string {
-  const level = /^\.*/.exec(dotted)?.[0].length ?? 0;
-  if (level === 0) return dotted.split('.').slice(0, 2).join('.');
-  const folder = place.split('.').slice(0, -level).join('.');
-  const rest = dotted.slice(level);
-  return rest === '' ? folder : `${folder}.${rest}`;
 }
 
 /** What may lead to a file: its whole place and those of the folders around, and one or two names of it in a row. */

@@ -1,5 +1,6 @@
 import type { PyModule } from '../../src/semantic/module.js';
 import { ask } from '../../src/semantic/question.js';
+import { isAtLeast } from '../../src/semantic/standing.js';
 import {
   contextManagers,
   enclosingFunction,
@@ -74,7 +75,7 @@ function inRows(found: ReadonlyMap<PyNode, readonly PyNode[]>) {
 }
 
 /** A statement that can stand under `with` as it is, and leaves the block by no other way. */
-const WRAPPED = /^(?:for_statement|expression_statement)$/;
+const WRAPPED = /^(?:for|while|if|with|expression)_statement$/;
 
 /** The statements of the same block between this `eval()` and the next `train()` that run the network. */
 function statementsBehind(module: PyModule, evaluation: PyNode, model: string): readonly PyNode[] {
@@ -83,7 +84,7 @@ function statementsBehind(module: PyModule, evaluation: PyNode, model: string): 
   for (const statement of siblings.slice(siblings.indexOf(evaluation) + 1)) {
     const calls = [...ownCalls(statement)];
     // Outside a loop, only what is surely a forward is worth a block of its own.
-    const isPart = statement.type === 'for_statement' ? isPartInProject : isPartInFile;
+    const isPart = statement.type === 'expression_statement' ? isPartInFile : isPartInProject;
     const isRun = (call: PyNode) => runsNetwork(module, call, model, isPart) && !isGradOff(module, call);
     if (WRAPPED.test(statement.type) && calls.some(isRun)) found.push(statement);
     if (calls.some((call) => switchesToTraining(call, model))) break;
@@ -101,7 +102,12 @@ function isOurs(module: PyModule, { statements, owner, models }: GradlessPart): 
   if (owner === module.root) return true;
   if (isCalledByTraining(module, owner) || onlyRunsGradOff(module, owner) || entersGradOff(module, owner))
     return false;
-  return isAsync(owner) || isTrainingByName(owner) || reachesGradUse(module, owner);
+  return isAsync(owner) || isTrainingByName(owner) || reachesGradUse(module, owner) || lacksDecorator(module);
+}
+
+/** `no_grad()` is no decorator before torch 1.0. */
+export function lacksDecorator(module: PyModule): boolean {
+  return isAtLeast(module, 'torch', '1.0') !== 'yes' && isAtLeast(module, 'torch', '0.4') === 'yes';
 }
 
 /** All that speaks against running the block without gradients, refusals first. */

@@ -1,5 +1,6 @@
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
+import { functionsNamed } from '../../src/semantic/project-names.js';
 import {
   decoratorsOf,
   enclosingFunction,
@@ -11,6 +12,7 @@ import { isTestCode } from '../../src/semantic/test-code.js';
 import { type CodeLine, isWithin, linesOf } from '../../src/syntax/code-text.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { networkOf } from '../../src/torch/grad/evaluation.js';
+import { networkRunBy } from '../../src/torch/grad/numeric-runs.js';
 import { isPartInFile, runsNetwork } from '../../src/torch/grad/runs.js';
 import type { GradlessPart } from '../../src/torch/record/left-behind.js';
 import { gradUsesIn } from '../../src/values/effects/grad.js';
@@ -24,16 +26,15 @@ export interface FlaggedLoop extends GradlessPart {
   readonly condition: PyNode;
 }
 
-/** Where a gradient is computed, and where a network changes its mode. */
+/** Where a gradient is computed. */
 const BACKWARD = '.backward(';
-const MODE = /\.(?:eval|train)\(/;
 const GRAD_MODE = /no_?grad|inference_?mode|grad_enabled|enable_?grad/i;
 const IF = /^(?:el)?if\b/;
 const FOR = /^(?:async[ \t]+)?for\b/;
 
 /** Whether a function may do both, going by its code. */
 export function mayChooseMode(code: string): boolean {
-  if (!MODE.test(code) || GRAD_MODE.test(code)) return false;
+  if (GRAD_MODE.test(code)) return false;
   const isChosen = (line: CodeLine) =>
     line.text.includes(BACKWARD) && isWithin(line, IF) && isWithin(line, FOR);
   return code.includes(BACKWARD) && linesOf(code).some(isChosen);
@@ -71,9 +72,14 @@ function runOf(module: PyModule, loop: PyNode, backward: PyNode): FlaggedLoop | 
         runsNetwork(module, call, model.text, isPartInFile) &&
         !isGradOff(module, call),
     );
-  const models = networksSwitchedIn(owner).filter(runs);
-  if (models.length === 0) return undefined;
-  return { statements: parts, wrapped: [loop], owner, models, condition, flag: asBoolean(module, condition) };
+  const switched = networksSwitchedIn(owner).filter(runs);
+  // Where the mode is the caller's business, by what is called.
+  const models = switched.length > 0 ? switched : networksCalled(module, calls);
+  if (models.length === 0 || mayAnswerAnew(module, condition)) return undefined;
+  return {
+    ...{ statements: parts, wrapped: [loop], owner, models, condition, flag: asBoolean(module, condition) },
+    ...(switched.length === 0 && { mayTrain: true }),
+  };
 }
 
 /** `optimizer.zero_grad()` does the same in both modes. */
@@ -112,6 +118,13 @@ function isSteady(module: PyModule, condition: PyNode | undefined, loop: PyNode)
   );
 }
 
+/** Classes of the project decide what such a question to one of their objects gives, each time anew. */
+function mayAnswerAnew(module: PyModule, condition: PyNode): boolean {
+  const isCompared = condition.type === 'comparison_operator';
+  if (isCompared && /\bis\b/.test(condition.text)) return false;
+  return functionsNamed(module, isCompared ? '__eq__' : '__bool__')?.length !== 0;
+}
+
 /** Only the function around it binds the variable, and not in the loop. */
 function isLocal(module: PyModule, name: PyNode, loop: PyNode): boolean {
   const owner = enclosingFunction(loop) ?? module.root;
@@ -148,6 +161,16 @@ function networksSwitchedIn(owner: PyNode): readonly PyNode[] {
   for (const node of owner.walk()) {
     if (node.type !== 'call' || !/^(?:eval|train)$/.test(methodName(node) ?? '')) continue;
     const model = networkOf(node);
+    if (model !== undefined) found.set(model.text, model);
+  }
+  return [...found.values()];
+}
+
+/** The networks that some calls run with gradients on. */
+function networksCalled(module: PyModule, nodes: readonly PyNode[]): readonly PyNode[] {
+  const found = new Map<string, PyNode>();
+  for (const node of nodes) {
+    const model = node.type === 'call' && !isGradOff(module, node) ? networkRunBy(module, node) : undefined;
     if (model !== undefined) found.set(model.text, model);
   }
   return [...found.values()];

@@ -1,20 +1,23 @@
+import { attributeValues } from '../../src/semantic/attributes.js';
+import { definitionsOf } from '../../src/semantic/flow.js';
+import { isFreshContainer } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { functionsNamed } from '../../src/semantic/project-names.js';
 import { enclosingFunction, ownNodes, statementOf } from '../../src/semantic/statements.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { keepsOnlyNumbers } from '../../src/torch/grad/doubts.js';
-import { evaluations, isFrozen } from '../../src/torch/grad/evaluation.js';
+import { doubtsAbout, keepsOnlyNumbers } from '../../src/torch/grad/doubts.js';
+import { type Evaluation, evaluations, isFrozen } from '../../src/torch/grad/evaluation.js';
 import { mayCallNetwork, NUMBERS, networkRunBy, numericRuns } from '../../src/torch/grad/numeric-runs.js';
+import { isCalledByTraining } from '../../src/torch/grad/roles.js';
 import { isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
 import { type GradlessPart, leavesNothing } from '../../src/torch/record/left-behind.js';
 import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { effectsOf } from '../../src/values/index.js';
-import { evaluationBlocks } from './block.js';
+import { GradTrace } from '../../src/values/value/trace.js';
+import { doubtsAboutBlock, evaluationBlocks, lacksDecorator } from './block.js';
 import { flaggedLoops } from './flag.js';
-
-/** What ends so has no graph. */
-export const CUTS: readonly string[] = [...NUMBERS, '.data', '.detach()'];
 
 /**
  * Statements that run a network in code that trains, in whichever mode, where nothing is done with the results but to read
@@ -23,22 +26,52 @@ export const CUTS: readonly string[] = [...NUMBERS, '.data', '.detach()'];
 export function numericBlocks(module: PyModule): readonly GradlessPart[] {
   if (switchesGradOff(module)) return [];
   const owners = new Set<PyNode>();
-  for (const literal of CUTS)
+  for (const literal of NUMBERS)
     for (const node of module.atWhere(literal, mayCallNetwork(module.glimpse)))
       owners.add(enclosingFunction(node) ?? module.root);
-  return [...owners].flatMap((owner) => (isOurs(module, owner) ? blocksOf(module, owner) : []));
+  return [...owners].flatMap((owner) => {
+    if (isTestCode(module, owner)) return [];
+    if (isOurs(module, owner)) return blocksOf(module, owner);
+    if (!mayBeBetter(module, owner)) return [];
+    // Where a decorator hangs on the same questions, it is the shorter answer.
+    const proven = blocksOf(module, owner).filter((part) => isProven(module, part));
+    return proven.length === 0 || isDecorated(module, owner) ? [] : proven;
+  });
 }
 
-/** Code that trains: the rest is the business of a decorator. */
+/** Code that trains: the rest is the business of a decorator first. */
 function isOurs(module: PyModule, owner: PyNode): boolean {
-  if (isTestCode(module, owner)) return false;
   if (owner === module.root) return true;
   if (effectsOf(module, owner).isGradOff) return false;
   if (reachesGradUse(module, owner)) return true;
   if (!isInTraining(module, owner)) return false;
   if (evaluations(module).some(({ functionNode }) => functionNode === owner)) return false;
-  const runs = numericRuns(module).filter(({ functionNode }) => functionNode === owner);
+  const runs = runsIn(module, owner);
   return runs.length === 0 || !keepsOnlyNumbers(module, owner, runs);
+}
+
+/** A function that may do more than a decorator is proven to allow, and whose grad mode nobody else decides about. */
+function mayBeBetter(module: PyModule, owner: PyNode): boolean {
+  return !effectsOf(module, owner).isGradOff && !isCalledByTraining(module, owner);
+}
+
+function isProven(module: PyModule, part: GradlessPart): boolean {
+  for (const _doubt of doubtsAboutBlock(module, part)) return false;
+  return true;
+}
+
+/** The whole function is proven to need no gradients, or asks nothing that its part would not. */
+function isDecorated(module: PyModule, owner: PyNode): boolean {
+  const runs = runsIn(module, owner);
+  if (runs.length === 0 || lacksDecorator(module)) return false;
+  for (const _doubt of doubtsAbout(module, owner, runs)) return false;
+  return true;
+}
+
+function runsIn(module: PyModule, owner: PyNode): readonly Evaluation[] {
+  const isHere = ({ functionNode }: Evaluation) => functionNode === owner;
+  const evaluated = evaluations(module).filter(isHere);
+  return evaluated.length > 0 ? evaluated : numericRuns(module).filter(isHere);
 }
 
 interface Run {
@@ -48,13 +81,16 @@ interface Run {
 
 function blocksOf(module: PyModule, owner: PyNode): readonly GradlessPart[] {
   const { teachers } = networksIn(module);
-  const taken = [...evaluationBlocks(module), ...flaggedLoops(module)].flatMap(({ wrapped }) => wrapped);
+  const taken = [...evaluationBlocks(module).filter(mayBeWhole(module)), ...flaggedLoops(module)].flatMap(
+    ({ wrapped }) => wrapped,
+  );
   const found = new Map<PyNode, PyNode[]>();
   for (const call of callsOf(module, owner)) {
     const model = networkRunBy(module, call);
     if (model === undefined || isGradOff(module, call)) continue;
     const statement = statementOf(call);
-    if (!isAssignment(statement) || taken.some((each) => each.contains(statement))) continue;
+    if (!mayStandAlone(module, owner, statement, model) || taken.some((each) => each.contains(statement)))
+      continue;
     const known = found.get(statement) ?? [];
     if (!known.some(({ text }) => text === model.text)) found.set(statement, [...known, model]);
   }
@@ -64,6 +100,14 @@ function blocksOf(module: PyModule, owner: PyNode): readonly GradlessPart[] {
     .filter(({ models }) => models.some(({ text }) => !teachers.has(text)))
     .filter(({ statement }) => gradUseIn(module, statement) === undefined);
   return rowsOf(runs).flatMap((row) => longest(module, owner, row));
+}
+
+/** Nothing inside needs gradients: else its parts are looked at one by one, such as what an attack stands beside. */
+function mayBeWhole(module: PyModule): (block: GradlessPart) => boolean {
+  return (block) => {
+    for (const { answer } of doubtsAboutBlock(module, block)) if (answer === 'no') return false;
+    return true;
+  };
 }
 
 /** The calls that the code of a function, or of a script, makes itself. */
@@ -84,6 +128,35 @@ function isAssignment(statement: PyNode): boolean {
   const targets = /pattern|tuple/.test(target.type) ? target.named : [target];
   if (!targets.every(({ type }) => type === 'identifier') || value.type === 'assignment') return false;
   return ![...value.walk()].some(({ type }) => type === 'yield' || type === 'await');
+}
+
+/** Such an assignment, or one to anywhere of what has no graph in either mode: `self.targets[i] = net(x).data`. */
+function mayStandAlone(module: PyModule, owner: PyNode, statement: PyNode, model: PyNode): boolean {
+  if (isAssignment(statement)) return true;
+  const [assignment, ...others] = statement.type === 'expression_statement' ? statement.named : [];
+  const value = assignment?.type === 'assignment' ? assignment.right : undefined;
+  if (value === undefined || value.type === 'assignment' || others.length > 0) return false;
+  if (assignment?.left === undefined || !isRebound(module, assignment.left)) return false;
+  if ([...value.walk()].some(({ type }) => type === 'yield' || type === 'await')) return false;
+  return new GradTrace(module, owner, new Set([model.text])).of(value) === 'plain';
+}
+
+/** An attribute, or an item of a list or dictionary: an element of a tensor would be written into its graph. */
+function isRebound(module: PyModule, target: PyNode): boolean {
+  if (target.type === 'attribute')
+    // A setter would run without gradients, too.
+    return [target.attribute?.text ?? '', '__setattr__'].every(
+      (name) => functionsNamed(module, name)?.length === 0,
+    );
+  const holder = target.type === 'subscript' ? target.value : undefined;
+  const values =
+    holder?.type === 'attribute'
+      ? attributeValues(module, holder)
+      : holder &&
+        definitionsOf(module, holder)?.map((each) => (each.kind === 'value' ? each.value : undefined));
+  return (
+    values !== undefined && values.length > 0 && values.every((value) => value && isFreshContainer(value))
+  );
 }
 
 /** How many assignments between two such statements go under the same `with`. */
@@ -146,9 +219,19 @@ function partOf(owner: PyNode, runs: readonly Run[]): GradlessPart | undefined {
   return { wrapped, statements: wrapped, owner, models: [...models.values()], mayTrain: true };
 }
 
-/** Networks whose gradients are off record nothing anyway. */
+/** Networks whose gradients are off record nothing anyway, and what nobody reads is better deleted. */
 function mayStand(module: PyModule, { statements, owner, models }: GradlessPart): boolean {
+  if (!statements.some((each) => isRead(module, owner, each))) return false;
   if (statements.some((each) => gradUseIn(module, each) !== undefined)) return false;
   const evaluation = { functionNode: owner, evals: [], trains: [], forwards: [], gradless: [] };
   return !models.every((model) => isFrozen(module, { ...evaluation, model }));
+}
+
+/** Something reads what an assignment gives, or it gives it to more than a name. */
+function isRead(module: PyModule, owner: PyNode, statement: PyNode): boolean {
+  const target = statement.named[0]?.left;
+  const names = target === undefined ? [] : /pattern|tuple/.test(target.type) ? target.named : [target];
+  return names.some(
+    ({ type, text }) => type !== 'identifier' || module.reads(module.scopeOf(owner), text).length > 0,
+  );
 }

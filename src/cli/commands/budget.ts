@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { assumptionsOf } from '../../budget/assumptions.js';
 import { CARD_NAMES, type Card, cardNamed } from '../../budget/cards.js';
 import { DOCUMENTED, documented } from '../../budget/documented.js';
-import { fitInto } from '../../budget/fit.js';
+import { type Fit, fitInto } from '../../budget/fit.js';
 import { budgetOf } from '../../budget/memory.js';
 import { parseBytes } from '../../budget/quantity.js';
 import {
@@ -52,7 +52,8 @@ export async function budget(context: Context): Promise<number> {
   const offered = size === undefined ? undefined : await fitter?.offered();
   const own = size === undefined ? undefined : fitInto(run, size, offered);
   // Where the code's own transforms do not reach it, what a person would have to change comes in, too.
-  const fit = own?.verdict === 'no' && offered !== undefined ? fitInto(run, size ?? 0) : own;
+  const fit =
+    own?.verdict === 'no' && offered !== undefined ? byHandToo(fitInto(run, size ?? 0), offered) : own;
   const report: BudgetReport = {
     run,
     budget: budgetOf(run),
@@ -118,4 +119,10 @@ function fitSize(args: Arguments): number | undefined {
   const text = args.text('fit');
   const card = text === undefined || parseBytes(text) !== undefined ? undefined : cardNamed(text);
   return card?.bytes ?? sized(args, 'fit');
+}
+
+/** A transform that finds nothing to do in this code writes no step. */
+function byHandToo(fit: Fit, offered: (transform: string | undefined) => boolean): Fit {
+  const steps = fit.steps.map((step) => (offered(step.transform) ? step : { ...step, transform: undefined }));
+  return { ...fit, steps };
 }

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { verifyProblem } from '../../report/migrate/verify-words.js';
 import { plural } from '../../report/prose.js';
 import { Failure } from '../../workspace/failure.js';
 import { branchProblem } from '../../workspace/migrate/branch-name.js';
@@ -8,7 +9,6 @@ import { nameOf } from '../../workspace/migrate/forge/host.js';
 import { DEFAULT_FILTER, isSource, keep } from '../../workspace/migrate/forge/listing.js';
 import { ignoreIn } from '../../workspace/migrate/private.js';
 import { isUrl, readSources, withoutCredentials } from '../../workspace/migrate/source.js';
-import { verifyProblem } from '../../workspace/migrate/verify.js';
 import { isInside } from '../../workspace/places.js';
 import { scrubbed } from '../../workspace/secrets.js';
 import { Vocabulary } from '../../workspace/selection.js';
@@ -82,7 +82,7 @@ function campaignText(words: readonly string[], branch: string, args: Arguments)
     '# message = "Fix GPU memory waste\\n\\n{fixes}\\n"',
     '',
     '# What must succeed before anything is committed: a shell command, which runs in the fixed tree; "compileall",',
-    '# which compiles the files that change; or "memfix prove -- COMMAND", which compares a run with and without.',
+    '# which compiles the files that change; or "prove: COMMAND", whose runs decide about each fix.',
     verify === undefined ? '# verify = "compileall"' : `verify = ${quoted(verify)}`,
     '# verify-sandbox = "auto"     # or "bwrap", "unshare", "none"; without network unless:',
     '# verify-network = true',

@@ -1,3 +1,5 @@
+import { jsonLine, type Notebook } from '../../text/notebook/notebook.js';
+import { lineText } from '../../text/place.js';
 import type { TransformMeta } from '../../toolkit/contract.js';
 import { type JsonEdit, type JsonFinding, type JsonReport, toJson } from '../json.js';
 import { alternativeSentence, type Report } from '../report.js';
@@ -31,20 +33,33 @@ export interface Publication {
 
 export function publish(report: Report, about: About): Publication {
   const document = toJson(report);
+  const books = new Map(report.scans.map(({ file }) => [file.path, file.source.notebook] as const));
   const symptoms = new Map(about.metas.map(({ id, symptom }) => [id, symptom]));
   return {
     document,
-    findings: document.findings.map((finding) => ({
-      ...finding,
-      path: about.fromRoot(finding.path),
-      fix: finding.fix && {
-        ...finding.fix,
-        files: finding.fix.files.map((file) => ({ ...file, path: about.fromRoot(file.path) })),
-      },
-      level: levelOf(finding, symptoms.get(finding.id)),
-      sentences: sentencesOf(finding),
-    })),
+    findings: document.findings.map((finding) => {
+      const sentences = sentencesOf(finding);
+      return {
+        ...inItsFile(finding, books.get(finding.path)),
+        path: about.fromRoot(finding.path),
+        level: levelOf(finding, symptoms.get(finding.id)),
+        sentences:
+          finding.cell === null
+            ? sentences
+            : [`in ${lineText({ ...finding, cell: finding.cell })}:`, ...sentences],
+      };
+    }),
   };
+
+  /** A forge knows no cells: it gets the line of the JSON, and no edits, which would be of another text. */
+  function inItsFile(finding: JsonFinding, notebook: Notebook | undefined): JsonFinding {
+    const { fix, cell } = finding;
+    const files = fix?.files.map((file) => ({ ...file, path: about.fromRoot(file.path) })) ?? [];
+    if (cell === null || notebook === undefined) return { ...finding, fix: fix && { ...fix, files } };
+    const line = jsonLine(notebook, cell, finding.line);
+    const endLine = Math.max(line, jsonLine(notebook, cell, finding.endLine));
+    return { ...finding, line, endLine, column: 1, endColumn: 1, fix: fix && { ...fix, edits: [], files } };
+  }
 }
 
 /** What grows without end stops a run; advice stops nobody. */

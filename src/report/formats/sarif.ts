@@ -76,22 +76,23 @@ function resultOf(finding: Published, ruleIndex: number | undefined) {
     locations: [{ physicalLocation: { artifactLocation: artifact(path), region: regionOf(finding) } }],
     // Of the finding's own words, its functions and its number among equals: moved lines keep it.
     partialFingerprints: { 'memfix/v1': key },
-    ...(fix !== null && {
-      fixes: [
-        {
-          description: { text: fix.title },
-          artifactChanges: [{ path, edits: fix.edits }, ...fix.files]
-            .filter(({ edits }) => edits.length > 0)
-            .map((file) => ({
-              artifactLocation: artifact(file.path),
-              replacements: apart(file.edits).map((edit) => ({
-                deletedRegion: regionOf(edit),
-                insertedContent: { text: edit.text },
+    ...(fix !== null &&
+      fix.edits.length + fix.files.length > 0 && {
+        fixes: [
+          {
+            description: { text: fix.title },
+            artifactChanges: [{ path, edits: fix.edits }, ...fix.files]
+              .filter(({ edits }) => edits.length > 0)
+              .map((file) => ({
+                artifactLocation: artifact(file.path),
+                replacements: apart(file.edits).map((edit) => ({
+                  deletedRegion: regionOf(edit),
+                  insertedContent: { text: edit.text },
+                })),
               })),
-            })),
-        },
-      ],
-    }),
+          },
+        ],
+      }),
     properties: { safety, numerics, effect, questions, ...(verified !== null && { verified }) },
   };
 }

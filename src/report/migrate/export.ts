@@ -1,4 +1,5 @@
 import { DEFAULT_MESSAGES } from './message.js';
+import { provenCommand } from './verify-words.js';
 
 /** A campaign for a tool that clones, commits and proposes by itself: what it has to run, and where. */
 export interface Exported {
@@ -38,15 +39,15 @@ export function exportedMessage(message: string | undefined, version: string): s
 export function exportedScript(order: Order): string {
   const { version, verify } = order;
   const chosen = selection(order);
-  const [, proven] = /^memfix\s+prove\s+--\s+(\S.*)$/s.exec(verify ?? '') ?? [];
+  const proven = provenCommand(verify ?? '');
+  const decided = proven === undefined ? '' : ` --verify ${word(proven)}`;
   const lines = [
     '#!/bin/sh',
     `# Applies the fixes of memfix ${version} in a checkout. Written by \`memfix migrate export\`.`,
     'set -eu',
     `memfix() { if [ -n "\${MEMFIX:-}" ]; then $MEMFIX "$@"; else npx --yes memfix@${version} "$@"; fi; }`,
-    ...(proven === undefined ? [] : [`memfix prove .${chosen} -- sh -c ${word(proven)}`]),
     '# 1 says that findings are left which are not for a program to fix.',
-    `memfix apply .${chosen} --allow-dirty --allow-no-vcs --no-cache --quiet >/dev/null || [ $? -eq 1 ]`,
+    `memfix apply .${chosen}${decided} --allow-dirty --allow-no-vcs --no-cache --quiet >/dev/null || [ $? -eq 1 ]`,
     ...(verify === undefined || proven !== undefined ? [] : verifying(verify)),
   ];
   return `${lines.join('\n')}\n`;

@@ -142,27 +142,34 @@ function safetyLine({ transform, findings, numerics, unsafe = 0, questions = [] 
 
 function verifyLines({ verified }: RepositoryRecord): readonly string[] {
   if (verified === undefined) return [];
-  const { command, seconds, verdict, proof } = verified;
-  if (verdict !== undefined)
-    return [
-      `- ${code(command)}, with the fixes beside without them: ${verdict}.`,
-      ...(proof === undefined ? [] : proofLines(proof)),
-    ];
-  return [`- ${code(command)} succeeded on this branch, in ${seconds.toFixed(1)} s.`];
+  const { command, seconds, proof } = verified;
+  if (proof === undefined)
+    return [`- ${code(command)} succeeded on this branch, in ${seconds.toFixed(1)} s.`];
+  const runs = `${plural(proof.runs, 'run')} without and with the fixes, in ${seconds.toFixed(0)} s`;
+  return [`- ${code(command)}: ${runs}.`, ...proofLines(proof)];
 }
 
-function proofLines({ setup, figures, places }: Proof): readonly string[] {
-  const { changed, ran } = places;
+function proofLines({ setup, figures, compared, fixes }: Proof): readonly string[] {
+  const open = fixes.filter(({ verdict }) => verdict !== 'verified');
   const tier =
-    ran === changed
-      ? `Verified by that run: it runs all ${plural(changed, 'changed place')}, and gives the same results`
-      : `That run comes to ${ran} of ${plural(changed, 'changed place')}; the others rest on the code alone`;
+    open.length === 0
+      ? `Verified: ${fixes.length === 1 ? 'the fix was' : `all ${fixes.length} fixes were`} executed`
+      : `${fixes.length - open.length} of ${plural(fixes.length, 'fix', 'fixes')} verified: they were executed`;
+  const agree = [...compared, 'exit code', 'memory'].join(', ');
   return [
-    `  - ${sentence(tier)}`,
+    `  - ${sentence(`${tier}, and the run agrees with two runs without them (${agree})`)}`,
     ...figurePhrases({ figures }).map((phrase) => `  - ${sentence(phrase)}`),
     `  - ${sentence(setupPhrase(setup))}`,
+    ...open.slice(0, MOST_OPEN).map(({ path, transform, because, ...at }) => {
+      const place = code(placeText(path, at));
+      return `  - ${place}, ${code(transform)}: rests on the code alone, since ${sentence(because ?? 'it was not tried')}`;
+    }),
+    ...(open.length > MOST_OPEN ? [`  - and ${open.length - MOST_OPEN} more`] : []),
   ];
 }
+
+/** Fixes that a run has not decided about, by name. */
+const MOST_OPEN = 10;
 
 function evidenceLine(transform: string, meta: TransformMeta | undefined): string {
   const shown = meta && headline(meta);

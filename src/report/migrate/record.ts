@@ -1,6 +1,5 @@
-import type { Verdict } from '../prove/compare.js';
 import type { FixCount, Setup } from '../prove/report.js';
-import type { VerifiedFigure } from '../prove/verified.js';
+import type { VerdictKind, VerifiedFigure } from '../prove/verified.js';
 
 /** What is done to a repository, in this order. */
 export const STAGES = ['clone', 'plan', 'apply', 'verify', 'commit', 'push', 'pr'] as const;
@@ -92,18 +91,31 @@ export interface Verified {
   /** In the words of the campaign. */
   readonly command: string;
   readonly seconds: number;
-  /** Of a proof. */
-  readonly verdict?: Verdict;
+  /** Where a run of the command has decided about each fix. */
   readonly proof?: Proof;
 }
 
 /** What a proof rests on. */
 export interface Proof {
   readonly setup: Setup;
-  /** Memory without and with the fixes. */
+  /** Memory without and with the fixes that are verified. */
   readonly figures: readonly VerifiedFigure[];
-  /** Places that change, and those of them that the command runs: where these are all, the fixes are verified. */
-  readonly places: { readonly changed: number; readonly ran: number };
+  /** What was held against two runs without the fixes: losses, gradients, … */
+  readonly compared: readonly string[];
+  readonly runs: number;
+  readonly fixes: readonly ProvenFix[];
+}
+
+/** What the runs have said of a fix. */
+export interface ProvenFix {
+  readonly path: string;
+  readonly line: number;
+  /** Of a notebook; then the line is counted in it. */
+  readonly cell?: number;
+  readonly transform: string;
+  readonly verdict: VerdictKind;
+  /** Why it is not verified. */
+  readonly because: string | null;
 }
 
 /** All that is known about one repository of a campaign: what each stage left, as far as they came. */

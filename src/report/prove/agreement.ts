@@ -4,6 +4,7 @@ import { countsOf, trainersOf } from './figures.js';
 import { type Parity, parityOf, relativeChance } from './parity.js';
 import { endingWords, type ProcessRecord, ranOutOfMemory, succeeded, type Trial } from './record.js';
 import { memoryRows, rowsOf } from './rows.js';
+import { figuresOf, type VerifiedFigure } from './verified.js';
 import { amountsWords } from './words.js';
 
 /** Two runs of the unchanged command: what they differ by is chance. */
@@ -84,11 +85,16 @@ function trainer(trial: Trial): ProcessRecord | undefined {
 }
 
 /** One kind of run stands for both: nothing is timed. */
-export function variantOf(trials: readonly Trial[]): {
+function variantOf(trials: readonly Trial[]): {
   readonly measured: readonly Trial[];
   readonly counted: readonly Trial[];
 } {
   return { measured: trials, counted: trials };
+}
+
+/** Memory of the command as it is and with fixes. */
+export function memoryBetween(before: Trial, after: Trial | undefined): readonly VerifiedFigure[] {
+  return after === undefined ? [] : figuresOf(memoryRows(rowsOf(variantOf([before]), variantOf([after]))));
 }
 
 /** A run that prints a clock prints something else each time. */

@@ -183,6 +183,20 @@ function isPythonCell(json: string, at: number): boolean {
   return id === undefined || id === 'python';
 }
 
+/** The line of the JSON that holds a line of a cell: what everybody sees who does not know notebooks. */
+export function jsonLine({ json, cells }: Notebook, number: number, line: number): number {
+  const place = cells.find((cell) => cell.number === number)?.place;
+  if (place === undefined) return 1;
+  let at = place.start;
+  let before = 0;
+  for (const { start, end } of stringsOf(json, place) ?? []) {
+    if (before >= line) break;
+    at = start;
+    before += (JSON.parse(json.slice(start, end)) as string).split('\n').length - 1;
+  }
+  return json.slice(0, at).split('\n').length;
+}
+
 /** The strings of a source; undefined where there is anything else. */
 export function stringsOf(json: string, { start, end }: Span): readonly Span[] | undefined {
   if (json[start] === '"') return [{ start, end }];

@@ -12,8 +12,11 @@ import { moduleKind } from '../module/modules.js';
 import { type Evaluation, isPlainPath, switchesToEvaluation } from './evaluation.js';
 import { isPartInFile } from './runs.js';
 
-/** What ends as a number, a list, an array or an index has no graph. */
-export const NUMBERS: readonly string[] = ['.item()', '.tolist()', '.numpy()', 'argmax(', '.sample()'];
+/** What ends as a number, a list, an array or an index, or is cut off, has no graph. */
+export const NUMBERS: readonly string[] = [
+  ...['.item()', '.tolist()', '.numpy()', 'argmax(', '.sample()'],
+  ...['.detach()', '.data'],
+];
 
 /** A capital letter begins a class: calling that makes a network, and runs none. */
 const CALLED = /(?<![\w\u0080-\uffff])((?![A-Z])[\w\u0080-\uffff]+)[\s\\]*\(/g;
@@ -40,8 +43,15 @@ export function mayRunForNumbers(glimpse: Glimpse): (code: string) => boolean {
 export function mayCallNetwork(glimpse: Glimpse): (code: string) => boolean {
   return (code) => {
     for (const [, name = ''] of code.matchAll(CALLED))
-      if (name === 'forward' || isCalledLikeNetwork(name) || glimpse.memo(namesMade).has(name)) return true;
-    return PART_CALLED.test(code);
+      if (
+        name === 'forward' ||
+        isCalledLikeNetwork(name) ||
+        glimpse.memo(namesMade).has(name) ||
+        glimpse.memo(ownMethods).has(name)
+      )
+        return true;
+    for (const [, name = ''] of code.matchAll(PART_CALLED)) if (isCalledLikeNetwork(name)) return true;
+    return false;
   };
 }
 
@@ -55,8 +65,14 @@ function namesMade({ text }: Glimpse): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== ''));
 }
 
-/** A part of something by the name of a network: `model.ae(x)`. */
-const PART_CALLED = /(?<![\w.])(?:self\.)?\w*(?:model|net|encoder|decoder)\w*\.[a-z]\w*\(/;
+/** The methods of a file with networks, which may run them. */
+function ownMethods({ text }: Glimpse): ReadonlySet<string> {
+  if (!/\bModule\b[^\n]*\)[ \t]*:/.test(text)) return new Set();
+  return new Set([...text.matchAll(/\bdef[ \t]+([a-z]\w*)\(\s*self\b/g)].map(([, name = '']) => name));
+}
+
+/** A part of something by the name of a network: `model.ae(x)`, `self.actor.act(x)`. */
+const PART_CALLED = /(?<![\w.])(?:self\.)?(\w+)\.[a-z]\w*\(/g;
 
 /** `load_model(…)` is called like something that is done, `model(…)` like what does it. */
 const DONE =
@@ -116,8 +132,9 @@ export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined
   const around = classAround(call);
   if (network.text === around?.self)
     return moduleKind(module, around.classNode).isModule === 'no' ? undefined : network;
-  if (!isSpelled && calledDefinition(module, call) !== undefined) return undefined;
-  if (isNetwork(module, network, isSpelled)) return network;
+  if (!isSpelled && calledDefinition(module, call) !== undefined && object?.text === around?.self)
+    return ownNetwork(module, call, object);
+  if (isNetwork(module, network, isSpelled) && calledDefinition(module, call) === undefined) return network;
   // `model.encode(x)`, `model.encoder(x)`.
   const name = methodName(call) ?? '';
   if (object === undefined || object.text === around?.self || !isPlainPath(object) || isOfModule(name))
@@ -125,10 +142,19 @@ export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined
   return isPartInFile(module, name) && isNetwork(module, object, false) ? object : undefined;
 }
 
+/** `self` of `self.value(x)`, where that runs layers of the network that it is a method of. */
+function ownNetwork(module: PyModule, call: PyNode, object: PyNode | undefined): PyNode | undefined {
+  const around = classAround(call);
+  if (object === undefined || object.text !== around?.self) return undefined;
+  const isOfNetwork = moduleKind(module, around.classNode).isModule === 'yes';
+  return isOfNetwork && isPartInFile(module, methodName(call) ?? '') ? object : undefined;
+}
+
 /** Going by names alone, before anything is followed: most calls run no network. */
 function mayRun(module: PyModule, callee: PyNode, object: PyNode | undefined): boolean {
   if (mayBeNetwork(module, callee) || lastName(callee) === 'forward') return true;
   if (object === undefined) return callee.text === classAround(callee)?.self;
+  if (object.text === classAround(callee)?.self) return isPartInFile(module, lastName(callee));
   return isPlainPath(object) && mayBeNetwork(module, object);
 }
 

@@ -90,7 +90,7 @@ const LONGEST_DEF = 80;
 
 function hasPart(alone: PyModule, name: string): boolean {
   const { text } = alone;
-  if (!text.includes('forward')) return false;
+  if (!text.includes('forward') && !text.includes('Module')) return false;
   // Only where a function is defined, or an attribute set.
   const mayMake = (offset: number): boolean =>
     isWhole(text, offset, name) &&
@@ -100,7 +100,7 @@ function hasPart(alone: PyModule, name: string): boolean {
   return alone.atPlaces(name, mayMake).some((node) => {
     const { parent } = node;
     const classNode = node.closest('class_definition');
-    if (parent === undefined || classNode === undefined || !hasForward(classNode)) return false;
+    if (parent === undefined || classNode === undefined || !mayBeNetwork(classNode)) return false;
     if (parent.type === 'function_definition' && parent.name === node)
       return (
         enclosingClass(parent) === classNode &&
@@ -119,6 +119,10 @@ function hasPart(alone: PyModule, name: string): boolean {
   });
 }
 
-function hasForward(classNode: PyNode): boolean {
-  return methodsOf(classNode).some((method) => method.name?.text === 'forward');
+/** It has a forward, or inherits from a module: some have only parts that are run by their names. */
+function mayBeNetwork(classNode: PyNode): boolean {
+  return (
+    methodsOf(classNode).some((method) => method.name?.text === 'forward') ||
+    /\bModule\b/.test(classNode.superclasses?.text ?? '')
+  );
 }

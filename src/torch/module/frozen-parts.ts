@@ -6,9 +6,10 @@ import { modelLoad } from '../huggingface/pretrained.js';
 
 /** What the re-entrant form leaves without gradient begins to learn in the other one. */
 function begins({ path }: PyModule): Question {
+  const name = path.slice(path.lastIndexOf('/') + 1);
   return ask(
     'block-inputs',
-  )`Does some input of each block that \`${path}\` checkpoints require a gradient (where none does, as in a vision tower with adapters, what is trained there begins to learn)?`;
+  )`Does some input of each block that \`${name}\` checkpoints require a gradient (where none does, as in a vision tower with adapters, what is trained there begins to learn)?`;
 }
 
 /**

@@ -85,7 +85,12 @@ class Trace {
     const set = isPlainOfSelf(module, target) ? valueJustSet(target) : undefined;
     if (set !== undefined) return this.value(module, set, hops + 1);
     const values = this.#isOpen(module, target) ? undefined : attributeValues(module, target);
-    return all(values?.map((each) => this.value(module, each, hops + 1)) ?? ['unknown']);
+    // `self.net = wrap(self.net)` leaves it what it was.
+    return all(
+      values?.map((each) => (each.contains(target) ? 'yes' : this.value(module, each, hops + 1))) ?? [
+        'unknown',
+      ],
+    );
   }
 
   #name(module: PyModule, name: PyNode, hops: number): Answer {

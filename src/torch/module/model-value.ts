@@ -42,6 +42,8 @@ const MODEL_WORDS = new Set(
     ' ',
   ),
 );
+/** What such a word ends is one, whatever stands before it: `embedding_net`, `state_critic`. */
+const NETWORK_WORDS = new Set('actor backbone critic discriminator net network unet'.split(' '));
 const OTHER_WORDS = new Set(
   'alpha api args batch cache card cfg cls collator config configuration data dataloader dataset dir embedding embeddings embeds extractor features generation id index info kwargs loader logits loss lr metrics name names onnx opt optim optimizer optimizers output outputs params path pipe pipeline processor processors rank rng sampler scaler sched scheduler schedulers self size state super template tok tokenizer tokenizers trainer type vocab'.split(
     ' ',
@@ -54,6 +56,7 @@ export function nameSaysModel(name: string): Answer {
     .replace(/([a-z])([A-Z])/g, '$1_$2')
     .toLowerCase()
     .split(/[_\d]+/);
+  if (NETWORK_WORDS.has(words.at(-1) ?? '')) return 'yes';
   if (words.some((word) => OTHER_WORDS.has(word))) return 'no';
   return words.some((word) => MODEL_WORDS.has(word)) ? 'yes' : 'unknown';
 }

@@ -1,12 +1,13 @@
 import { isOperation, ofTensor, row } from '../../library/library.js';
 import { makerOf } from '../../semantic/elsewhere.js';
-import { reachingDefinitions, readsReached } from '../../semantic/flow.js';
+import { definitionOf, reachingDefinitions, readsReached } from '../../semantic/flow.js';
 import { partReturned } from '../../semantic/function-uses.js';
 import { shown } from '../../semantic/gate.js';
 import { calledPath } from '../../semantic/imports.js';
 import { readerOfVariables } from '../../semantic/liveness.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
+import { mayLead } from '../../semantic/paths.js';
 import { isNotebook } from '../../semantic/program.js';
 import { isRedefined, mayBeReadElsewhere } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
@@ -121,7 +122,8 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
   const { wrapped, owner } = run;
   const isInside = (node: PyNode) => wrapped.some((each) => each.contains(node));
   const followed = new Set<PyNode>();
-  for (const name of changedIn(module, run)) {
+  for (const name of changedIn(part)) {
+    if (!leavesGraph(part, name)) continue;
     const isOpen = owner === module.root && module.writes(module.scope, name).some(isInside);
     if (isOpen && mayHoldGraph(part, name) && isNotebook(module))
       yield unknown(onlyReadOutside(module, name));
@@ -148,6 +150,21 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
   }
 }
 
+/** What the block gives the variable may have a graph, or it changes what it has. */
+function leavesGraph({ module, run: { owner, wrapped }, trace }: Part, name: string): boolean {
+  const scope = module.scopeOf(owner);
+  const isInside = (node: PyNode) => wrapped.some((each) => each.contains(node));
+  const isFed = module
+    .occurrences(scope, name)
+    .some((node) => isInside(node) && valuesPutInto(node).some((value) => trace.of(value) !== 'plain'));
+  if (isFed) return true;
+  return module.writes(scope, name).some((write) => {
+    if (!isInside(write)) return false;
+    const definition = definitionOf(write);
+    return definition.kind === 'update' || trace.defined(definition) !== 'plain';
+  });
+}
+
 function mayHoldGraph({ module, run, trace }: Part, name: string): boolean {
   const writes = module.writes(module.scopeOf(run.owner), name);
   return writes.some(
@@ -156,21 +173,24 @@ function mayHoldGraph({ module, run, trace }: Part, name: string): boolean {
 }
 
 /** The variables that a block binds, or puts something into. */
-function changedIn(module: PyModule, { wrapped, owner }: GradlessPart): ReadonlySet<string> {
+function changedIn({ module, run: { wrapped, owner }, trace }: Part): ReadonlySet<string> {
   const scope = module.scopeOf(owner);
   const changed = new Set<string>();
   for (const node of wrapped.flatMap((statement) => [...statement.walk()])) {
     if (node.type !== 'identifier' || module.resolve(node) !== scope) continue;
-    const isFed = valuesPutInto(node).length > 0 && !isMetric(module, node);
+    // What has no graph in either mode changes nothing of what holds it.
+    const isFed = valuesPutInto(node).some((value) => trace.of(value) !== 'plain') && !isMetric(module, node);
     if (binds(roleOf(node)) || isFed) changed.add(node.text);
   }
   return changed;
 }
 
-/** The read may see what the block wrote; where it only puts something into an object, every later read does. */
+/** The read may see what the block wrote; where it only puts something into an object, every read behind it does. */
 function comesFrom(module: PyModule, { wrapped, owner }: GradlessPart, read: PyNode, name: string): boolean {
   const isInside = (node: PyNode) => wrapped.some((each) => each.contains(node));
-  if (!module.writes(module.scopeOf(owner), name).some(isInside)) return true;
+  const scope = module.scopeOf(owner);
+  if (!module.writes(scope, name).some(isInside))
+    return module.occurrences(scope, name).some((each) => isInside(each) && mayLead(module, each, read));
   const definitions = reachingDefinitions(module, read);
   return definitions === undefined || definitions.some(({ node }) => isInside(node));
 }
@@ -213,7 +233,7 @@ const MAX_HOPS = 6;
 function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: number): boolean {
   const { module, trace, seen } = part;
   // What is asked already is answered there.
-  if (seen.has(read) || !trace.mayCarryGraph(read)) return true;
+  if (seen.has(read) || !(trace.mayCarryGraph(read) || trace.isDerived(read))) return true;
   seen.add(read);
   const statement = statementOf(read);
   if (statement.type === 'delete_statement') return true;
@@ -224,6 +244,14 @@ function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: numbe
   if (isDropped(module, read, statement)) return true;
   const told = holder?.type === 'call' ? receiverOf(holder) : undefined;
   if (told !== undefined && makerOf(module, told)?.startsWith(LR_SCHEDULERS) === true) return true;
+  // What becomes a number there is looked at as far as that.
+  for (const around of read.ancestors()) {
+    if (around === statement) break;
+    if (around.type === 'call' && trace.of(around) === 'plain') {
+      followed.add(around);
+      return true;
+    }
+  }
   followed.add(statement);
   for (const around of read.ancestors()) {
     if (around === statement) break;

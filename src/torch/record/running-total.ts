@@ -28,9 +28,13 @@ export function recordingStretches(glimpse: Glimpse, word: string): readonly str
   const { text } = glimpse;
   const trains = text.includes('backward(');
   // Where the text as a whole does neither, it need not be cut.
-  if (!trains && !isRecording(text)) return [];
+  if (!trains && !glimpse.memo(isRecordingSomewhere)) return [];
   const repeating = glimpse.repeatingWith(word);
   return trains ? repeating : repeating.filter(isRecording);
+}
+
+function isRecordingSomewhere({ text }: Glimpse): boolean {
+  return isRecording(text);
 }
 
 function isRecording(text: string): boolean {

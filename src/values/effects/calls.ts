@@ -9,14 +9,13 @@ import { membersAsked } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
-import { functionsOf, reachedFrom } from '../../semantic/reach.js';
+import { reachedFrom } from '../../semantic/reach.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
-import { decoratorsOf, enclosingClass, givenTo, receiverOf } from '../../semantic/statements.js';
+import { decoratorsOf, givenTo, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../../torch/catalog.js';
 import { FRAMEWORKS } from '../../torch/catalog-modules.js';
 import { ONLY_READ } from '../../torch/questions.js';
-import { escapesOf } from '../uses/escapes.js';
 import { isHandle } from '../value/handles.js';
 import { TRAINS, trainsInLibraries } from '../value/names.js';
 import { isOfKnownPackage } from '../value/plain.js';
@@ -25,6 +24,7 @@ import type { Suspect } from './differentiators.js';
 import { gradUseElsewhere } from './elsewhere.js';
 import { reachesGradUse } from './grad.js';
 import { bare, handedFunction } from './handed-function.js';
+import { keepingMethod, keeps, methodElsewhere } from './keepers.js';
 import {
   calledValue,
   differentiatingAttribute,
@@ -200,7 +200,12 @@ function opaqueCall(
       return switching && anotherNetwork(receiver, switching);
     }
     const method = isOfModule(name) ? undefined : differentiatingMethod(module, call, true);
-    return method && other(method);
+    if (method !== undefined) return other(method);
+    // What a forward keeps is asked of the network.
+    const keeper = isOfModule(name) || name === 'forward' ? undefined : keepingMethod(module, name);
+    return keeper === undefined
+      ? undefined
+      : ask('kept-only-read')`Is what \`${shown(callee)}\` keeps${keeper} ${ONLY_READ}?`;
   }
   if (path !== undefined && (network !== undefined || call.parent?.type === 'expression_statement'))
     return ask(
@@ -272,16 +277,7 @@ function isHeldCallable(module: PyModule, callee: PyNode): boolean {
 
 /** The method of this name, of a class of the project, that keeps what it is given. */
 function keeperNamed(module: PyModule, name: string): string | undefined {
-  const { modules, unread } = module.around.naming({ word: name, beside: ['class'] }, (text) =>
-    new RegExp(`\\bdef[\\s\\\\]+${name}\\b`).test(text),
-  );
-  for (const there of modules) {
-    for (const method of functionsOf(there)) {
-      if (method.name?.text !== name || enclosingClass(method) === undefined) continue;
-      if (!isHarmless(there, method)) return placeOf(there, method);
-    }
-  }
-  return unread;
+  return methodElsewhere(module, name, (there, method) => !isHarmless(there, method));
 }
 
 /** A function of another file of the project that is as free of suspicion as one of this file would have to be. */
@@ -309,14 +305,9 @@ function isHarmless(module: PyModule, functionNode: PyNode): boolean {
     return false;
   if (reachesGradUse(module, functionNode)) return false;
   if (trainingCallReached(module, functionNode) !== undefined) return false;
+  if (keeps(module, functionNode)) return false;
   const networks = new Set<string>();
   const trace = new GradTrace(module, functionNode, networks, 'graph');
-  if (
-    [...escapesOf(module, functionNode, trace)].some(
-      ({ into, isDerived }) => into !== undefined && !isDerived,
-    )
-  )
-    return false;
   return suspicionsOf(module, functionNode, networks, trace).length === 0;
 }
 

@@ -155,8 +155,11 @@ function written(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gr
   const { target, values } = change;
   const isOwn = target.type === 'identifier' || node.type === 'call';
   const changesNetwork = isOwn && node.type !== 'assignment' && isOfNetwork(module, target, trace);
-  const byNetwork = values.some((value) => /^(?:network|graph)$/.test(trace.of(value)));
-  if (!changesNetwork && !(byNetwork && isHeldOutside(module, functionNode, target))) return undefined;
+  // By a method, whatever it is given: the change is part of the graph that the tensor may have.
+  const isRecorded =
+    (node.type === 'call' && trace.of(target) !== 'plain') ||
+    values.some((value) => /^(?:network|graph)$/.test(trace.of(value)));
+  if (!changesNetwork && !(isRecorded && isHeldOutside(module, functionNode, target))) return undefined;
   return {
     node,
     question: ask(

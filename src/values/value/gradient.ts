@@ -1,4 +1,4 @@
-import { cutsGraph, ofTensor, row } from '../../library/library.js';
+import { builtin, cutsGraph, ofTensor, row } from '../../library/library.js';
 import { attributeUses, callsOf } from '../../semantic/attribute-uses.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
@@ -131,7 +131,8 @@ function attributeMayCarry(module: PyModule, node: PyNode, may: May, depth: numb
   return writes.some((write) => {
     const assignment = write.node.parent;
     const value = assignment?.left === write.node ? assignment.right : undefined;
-    if (value === undefined || write.kind !== 'write') return true;
+    // What it was before, the other values tell.
+    if (value === undefined || !/^(?:augmented_)?assignment$/.test(assignment?.type ?? '')) return true;
     return !recordsNoGraph(module, write.node) && mayCarryGradient(module, value, node.text, depth + 1);
   });
 }
@@ -166,6 +167,10 @@ function callMayCarry(module: PyModule, call: PyNode, may: May, depth: number): 
   const name = methodName(call);
   const receiver = receiverOf(call);
   if (name === undefined || receiver === undefined) {
+    const own = call.function?.type === 'identifier' ? module.resolve(call.function) : call;
+    const fact = own === undefined ? builtin(call.function?.text ?? '') : undefined;
+    if (fact?.graph === 'cut') return false;
+    if (fact?.dtype === 'promoted' || fact?.gives === 'arguments') return argumentsOf(call).some(may);
     const made = calledDefinition(module, call);
     return made === undefined || mayReturnGraph(module, made, depth);
   }

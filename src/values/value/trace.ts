@@ -1,5 +1,4 @@
 import { builtin, givesHeld, givesModule, isPlainMethod, row, walksModule } from '../../library/library.js';
-import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
 import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
 import {
@@ -20,9 +19,10 @@ import { functionElsewhere, starredFunction } from '../../semantic/star-imports.
 import { decoratorsOf, givenTo, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { DATA_LOADER } from '../../torch/catalog.js';
+import { mayBeField } from './data-field.js';
 import { objectMadeIn } from './meters.js';
 import { COLLECTS } from './names.js';
-import { givesIndices, isPlainParameter, valuesPutInto } from './parts.js';
+import { givesIndices, isCount, isHandedIn, isPlainParameter, valuesPutInto } from './parts.js';
 import * as known from './plain.js';
 import { kindOf } from './tensor.js';
 import {
@@ -151,20 +151,15 @@ export class GradTrace {
   #attribute(node: PyNode): Trace {
     const name = node.attribute?.text ?? '';
     const object = node.object;
-    if (known.isPlainAttribute(name) && !isOwnMember(this.module, object, name)) return 'plain';
+    if (known.isPlainAttribute(name) && !this.#mayBeField(name, object)) return 'plain';
     if (qualifiedName(this.module, node) !== undefined) return 'plain';
-    return this.depth === 0 && this.#isHandedIn(node) ? 'given' : worst(this.#all([object]));
+    return this.depth === 0 && isHandedIn(this.module, node) ? 'given' : worst(this.#all([object]));
   }
 
-  /** `self.loader`, which holds an argument of the constructor. */
-  #isHandedIn(attribute: PyNode): boolean {
-    const values = attributeValues(this.module, attribute) ?? [];
-    const isParameter = (value: PyNode): boolean => {
-      const scope = value.type === 'identifier' ? this.module.resolve(value) : undefined;
-      const writes = scope === undefined ? [] : this.module.writes(scope, value.text);
-      return writes.length > 0 && writes.every((write) => roleOf(write) === 'parameter');
-    };
-    return values.length > 0 && values.every(isParameter);
+  /** What the object has under the name of what torch gives. */
+  #mayBeField(name: string, object: PyNode | undefined): boolean {
+    if (object === undefined || isOwnMember(this.module, object, name)) return object !== undefined;
+    return name === 'data' && mayCarryGraph(this.of(object)) && mayBeField(this.module, object);
   }
 
   #name(identifier: PyNode): Trace {
@@ -176,7 +171,7 @@ export class GradTrace {
     }
     const definitions = reachingDefinitions(this.module, identifier) ?? writes.map(definitionOf);
     const found = definitions.length > 0 ? definitions : writes.map(definitionOf);
-    const origin = worst(upToWorst(found, (definition) => this.#defined(definition)));
+    const origin = worst(upToWorst(found, (definition) => this.defined(definition)));
     return origin === 'graph' ? origin : worst([origin, this.#held(identifier)]);
   }
 
@@ -186,7 +181,8 @@ export class GradTrace {
     return held === 'network' && kindOf(this.module, identifier).endsWith('tensor') ? 'graph' : held;
   }
 
-  #defined(definition: Definition): Trace {
+  /** What a binding gives to its name. */
+  defined(definition: Definition): Trace {
     switch (definition.kind) {
       case 'value':
       case 'with':
@@ -196,7 +192,9 @@ export class GradTrace {
       case 'part':
         return givesIndices(definition.node, definition.value) ? 'plain' : this.of(definition.value);
       case 'loop':
-        return this.of(definition.iterable);
+        return isCount(this.module, definition.node, definition.iterable)
+          ? 'plain'
+          : this.of(definition.iterable);
       case 'parameter':
         return this.#parameter(definition.node);
       default:

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { parseBytes } from '../../budget/quantity.js';
 import { MESSAGE_WORDS, messageProblem } from '../../report/migrate/message.js';
 import { PROPOSAL_WORDS, proposalProblem } from '../../report/migrate/proposal.js';
+import { verifyProblem } from '../../report/migrate/verify-words.js';
 import { didYouMean } from '../../text/resemblance.js';
 import { readConfig, type Table } from '../config-file.js';
 import { parseSeconds } from '../duration.js';
@@ -17,7 +18,6 @@ import { isToken } from './forge/token.js';
 import { sha256 } from './hash.js';
 import { SANDBOX_CHOICES } from './sandbox.js';
 import { type Repository, readSources } from './source.js';
-import { verifyProblem } from './verify.js';
 
 /** All files of a commit, or at first only those that memfix reads. */
 export const CLONE_CHOICES = ['shallow', 'partial'] as const;

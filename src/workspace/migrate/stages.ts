@@ -150,7 +150,7 @@ const verify: Stage = {
       words: campaign.verify ?? 'true',
       base: baseOf(record.base).commit,
       commit: record.applied?.commits.at(-1) ?? '',
-      fixes: plannedOf(record).fixes,
+      offers: folder.offers(record.id, plannedOf(record).key) ?? [],
       tree: folder.tree(record.id),
       log: folder.verifyLog(record.id),
       timeout: campaign.limits.verifyTimeout,

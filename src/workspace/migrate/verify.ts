@@ -1,31 +1,16 @@
-import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-
-import { dirname, join, relative } from 'node:path';
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Offer } from '../../report/migrate/offer.js';
 import type { Verified } from '../../report/migrate/record.js';
-import { noColor } from '../../report/paint.js';
-import { type Plan, reportOf } from '../../report/prove/assemble.js';
-import type { Verdict } from '../../report/prove/compare.js';
+import { provenCommand } from '../../report/migrate/verify-words.js';
 import { endingWords } from '../../report/prove/record.js';
-import { renderProve } from '../../report/prove/render.js';
-import type { FixCount } from '../../report/prove/report.js';
-import { memoryRows } from '../../report/prove/rows.js';
-import { figuresOf } from '../../report/prove/verified.js';
-import { bytesOf } from '../bounded.js';
 import { Failure } from '../failure.js';
-import { chosenParser } from '../parser-choice.js';
-import { slashed } from '../places.js';
-import { type Enclose, type Finished, runToEnd } from '../prove/child.js';
-import { CopiedRuns } from '../prove/copied-run.js';
-import { placesRun } from '../prove/executed.js';
-import type { Change } from '../prove/fixes.js';
+import { type Finished, runToEnd } from '../prove/child.js';
 import { readOutput, redactOutput } from '../prove/output.js';
-import { runAll } from '../prove/runs.js';
-import { treeOf } from '../prove/tree.js';
-import { Workshop } from '../prove/workshop.js';
-import { redacted } from '../secrets.js';
 import type { Enclosure } from './enclosure.js';
 import { MARK } from './git.js';
 import { BASE_TREE, type Mirror } from './mirror.js';
+import { proven } from './proof.js';
 import { Unverifiable } from './setback.js';
 
 /** How the fixes of a repository are tried before they are committed; `verify` says it in words. */
@@ -33,21 +18,12 @@ type Check =
   | { readonly kind: 'command'; readonly command: string }
   /** Python compiles the files that change. */
   | { readonly kind: 'compileall' }
-  /** The command runs with and without the fixes, and what it does is compared. */
+  /** The command runs with and without the fixes, and what it does decides about each. */
   | { readonly kind: 'proof'; readonly command: string };
-
-const PROVE = /^memfix\s+prove\b/;
-const PROOF = /^memfix\s+prove\s+--\s+(\S.*)$/s;
-
-/** What is wrong with the words of a check, as the end of a sentence. */
-export function verifyProblem(words: string): string | undefined {
-  if (!PROVE.test(words) || PROOF.test(words)) return undefined;
-  return 'starts with `memfix prove`, which is followed by ` -- ` and a command here, and takes no options';
-}
 
 function checkIn(words: string): Check {
   if (words === 'compileall') return { kind: 'compileall' };
-  const [, command] = PROOF.exec(words) ?? [];
+  const command = provenCommand(words);
   return command === undefined ? { kind: 'command', command: words } : { kind: 'proof', command };
 }
 
@@ -56,7 +32,8 @@ export interface Trying {
   readonly words: string;
   readonly base: string;
   readonly commit: string;
-  readonly fixes: readonly FixCount[];
+  /** What was planned, fix by fix. */
+  readonly offers: readonly Offer[];
   readonly tree: string;
   readonly mirror: Mirror;
   readonly log: string;
@@ -74,7 +51,7 @@ export async function verified(trying: Trying): Promise<Verified> {
   rmSync(baseOf(trying).log, { force: true });
   const check = checkIn(trying.words);
   try {
-    if (check.kind === 'proof') return await proven(trying, check.command);
+    if (check.kind === 'proof') return await proven(trying, check.command, headingOf(trying));
     return check.kind === 'command' ? await succeeded(trying, check.command) : await compiled(trying);
   } finally {
     trying.mirror.takeBack(trying.tree);
@@ -215,84 +192,4 @@ async function compiled(trying: Trying): Promise<Verified> {
     `\`${words}\`: ${howEnded(beside)}${lastWords(trying, log)}`,
     `See ${log}, and reject what breaks them with \`memfix review\`.${enclosure.hint}`,
   );
-}
-
-async function proven(trying: Trying, command: string): Promise<Verified> {
-  const { words, base, commit, fixes, mirror, log, timeout, enclosure, mark, signal } = trying;
-  const began = performance.now();
-  const changes = await changesOf(trying);
-  const root = realpathSync.native(trying.tree);
-  const plan: Plan = {
-    command: ['sh', '-c', command],
-    fixes,
-    changed: await mirror.changed(base, commit),
-    repeats: 1,
-    counts: true,
-    perFix: false,
-    metric: undefined,
-  };
-  const tree = treeOf(root, { link: [], copy: [] });
-  const workshop = new Workshop(tree);
-  const env = { ...enclosure.env, [MARK]: mark };
-  const enclose: Enclose = (inner, places) =>
-    enclosure.enclose(inner, { ...places, readable: [...places.readable, mirror.objects] });
-  try {
-    const runs = await runAll(
-      {
-        ...{ plan, tree, cwd: root, timeout, signal, metric: undefined, env, enclose },
-        changes: new Map([['after', changes]]),
-        starting: () => undefined,
-        ended: () => undefined,
-      },
-      workshop,
-    );
-    const report = reportOf(plan, runs);
-    const { verdict } = report.comparison;
-    const text = renderProve(report, { paint: noColor, width: 110 });
-    writeFileSync(log, redacted(`${headingOf(trying)}\n${text}`));
-    const why = REJECTED[verdict];
-    const Kind = verdict === 'unproven' ? Unverifiable : Failure;
-    if (why !== undefined)
-      throw new Kind(why, `\`${words}\`:\n${text.trimEnd()}`, `See ${log}.${enclosure.hint}`);
-    const lines = changes.map(({ target }) => slashed(relative(root, target)));
-    const traced = await new CopiedRuns(
-      { words: plan.command, tree, cwd: root, env, enclose, metric: undefined, signal },
-      workshop,
-    ).run({
-      ...{ kind: 'traced', name: 'after', record: 'lines', changes: [], lines, timeout },
-      starting: () => undefined,
-    });
-    const parser = await chosenParser(process.env['MEMFIX_PARSER']);
-    const proof = {
-      setup: report.setup,
-      figures: figuresOf(memoryRows(report.comparison.rows)),
-      places: placesRun(parser, root, changes, traced),
-    };
-    return { commit, command: words, seconds: (performance.now() - began) / 1000, verdict, proof };
-  } finally {
-    workshop.close();
-  }
-}
-
-const REJECTED: Readonly<Partial<Record<Verdict, string>>> = {
-  worse: 'The command needs more memory with the fixes',
-  different: 'The command gives other results with the fixes',
-  broken: 'The command fails with the fixes, and only with them',
-  unproven: 'The command fails without the fixes, so that nothing is proven',
-  idle: 'The command never loads what the fixes change, so that nothing is proven',
-};
-
-/** Leaves the work tree with the files of the base. As latin-1, bytes stay what they are. */
-async function changesOf({ base, commit, tree, mirror }: Trying): Promise<readonly Change[]> {
-  const paths = await mirror.changed(base, commit);
-  const textOf = (path: string) => bytesOf(join(tree, path)).toString('latin1');
-  await mirror.lend(commit, tree);
-  const after = paths.map(textOf);
-  await mirror.lend(base, tree);
-  const root = realpathSync.native(tree);
-  return paths.map((path, index) => ({
-    target: join(root, path),
-    source: { text: textOf(path), encoding: 'latin-1', bom: false },
-    after: after[index] ?? '',
-  }));
 }

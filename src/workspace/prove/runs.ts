@@ -1,7 +1,6 @@
 import { type Plan, type Runs, reportOf } from '../../report/prove/assemble.js';
 import { mayBeChance } from '../../report/prove/compare.js';
 import { ranOutOfMemory, succeeded, type Trial, type Variant } from '../../report/prove/record.js';
-import type { Enclose } from './child.js';
 import { CopiedRuns, patienceFor } from './copied-run.js';
 import type { Change } from './fixes.js';
 import type { Tree } from './tree.js';
@@ -22,8 +21,6 @@ export interface Assignment {
   readonly metric: RegExp | undefined;
   readonly deterministic?: boolean;
   readonly signal: AbortSignal;
-  /** Puts the command into a sandbox. */
-  readonly enclose?: Enclose;
   /** Hears of each run as it starts and as it ends. */
   starting(name: string, kind: Kind): void;
   ended(name: string, kind: Kind, trial: Trial): void;

@@ -74,6 +74,9 @@ const LABELS: readonly Numerics[] = ['bit-identical', 'rounding'];
 
 class OutOfTime extends Error {}
 
+/** The command says nothing about any fix. */
+export class Undecidable extends Failure {}
+
 /** Asks for runs until it is known for each fix whether they show it to be right. */
 export async function verify(task: VerifyTask, runner: Runner): Promise<Verified> {
   return new Verifier(task, runner).decide();
@@ -170,7 +173,7 @@ class Verifier {
 }
 
 function failed({ ending, tail }: Trial): Failure {
-  return new Failure(
+  return new Undecidable(
     'The command fails as it is',
     `Unchanged, it ends with ${endingWords(ending)}.${tail === '' ? '' : ` The last it printed:\n${tail}`}`,
     'Give a command that ends well by itself; what git ignores comes along with `--link` or `--copy`.',
@@ -178,7 +181,7 @@ function failed({ ending, tail }: Trial): Failure {
 }
 
 function nothingToCompare(): Failure {
-  return new Failure(
+  return new Undecidable(
     'The run shows nothing to compare',
     'It has no backward pass, no optimizer step, and prints something else each time',
     'Let it train a few steps, set its seeds, or name its numbers with `--metric`.',

@@ -98,30 +98,36 @@ test('knows its placeholders', () => {
   expect(proposalProblem('{wat}')).toContain('`{wat}`');
 });
 
+const FIX = { path: 'train.py', line: 9, transform: 'one', verdict: 'verified', because: null } as const;
+
 test.each([
-  [2, 'Verified by that run: it runs all 2 changed places, and gives the same results.'],
-  [1, 'That run comes to 1 of 2 changed places; the others rest on the code alone.'],
-])('a proof that runs %i of two changed places says so, with versions, machine and figures', (ran, tier) => {
-  const facts = factsWith();
-  const setup = {
-    ...{ python: '3.12.3', torch: '2.11.0', transformers: '5.17.0', platform: 'linux', cpu: null },
-    devices: ['NVIDIA H200'],
-  };
-  const figures = [{ label: 'GPU 0 peak allocated', unit: 'bytes', before: 4096, after: 1024 } as const];
-  const proof = { setup, figures, places: { changed: 2, ran } };
-  const verified = {
-    commit: 'c',
-    command: 'memfix prove -- x',
-    seconds: 1,
-    verdict: 'better',
-    proof,
-  } as const;
-  const body = proposalText(DEFAULT_BODY, { ...facts, record: { ...facts.record, verified } }, 65_536);
-  expect(body).toContain(
-    `- \`memfix prove -- x\`, with the fixes beside without them: better.
-  - ${tier}
+  [[FIX], ['Verified: the fix was executed']],
+  [[FIX, { ...FIX, line: 12 }], ['Verified: all 2 fixes were executed']],
+  [
+    [FIX, { ...FIX, line: 12, verdict: 'idle', because: 'line 12 was not executed' }],
+    [
+      '1 of 2 fixes verified: they were executed',
+      '`train.py:12`, `one`: rests on the code alone, since line 12 was not executed.',
+    ],
+  ],
+] as const)(
+  'a proof says which fixes are verified, with versions, machine and figures: %#',
+  (fixes, [tier, open]) => {
+    const facts = factsWith();
+    const setup = {
+      ...{ python: '3.12.3', torch: '2.11.0', transformers: '5.17.0', platform: 'linux', cpu: null },
+      devices: ['NVIDIA H200'],
+    };
+    const figures = [{ label: 'GPU 0 peak allocated', unit: 'bytes', before: 4096, after: 1024 } as const];
+    const proof = { setup, figures, compared: ['losses', 'gradients', 'the trained state'], runs: 4, fixes };
+    const verified = { commit: 'c', command: 'prove: x', seconds: 61, proof };
+    const body = proposalText(DEFAULT_BODY, { ...facts, record: { ...facts.record, verified } }, 65_536);
+    expect(body).toContain(
+      `- \`prove: x\`: 4 runs without and with the fixes, in 61 s.
+  - ${tier}, and the run agrees with two runs without them (losses, gradients, the trained state, exit code, memory).
   - GPU 0 peak allocated 4.00 KiB → 1.00 KiB.
   - Python 3.12.3, torch 2.11.0, transformers 5.17.0, NVIDIA H200.
-`,
-  );
-});
+${open === undefined ? '' : `  - ${open}\n`}`,
+    );
+  },
+);

@@ -1,0 +1,87 @@
+import type { PyModule } from '../../src/semantic/module.js';
+import { isProgram } from '../../src/semantic/program.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { type Keeper, keeperOf } from './keeper.js';
+import { givesFunctionObject, keepingClasses } from './kept-settings.js';
+import { fateOfParameter } from './loaded-value.js';
+import { loadsPlainly } from './loading-class.js';
+import { loadingNames } from './loading-names.js';
+
+/** What one file has to do with loading; plain data, kept with the file. */
+export interface Look {
+  /** Its path, as an import spells it: `.lib.nets` for `lib/nets.py`. */
+  readonly place: string;
+  readonly isProgram: boolean;
+  /** Whether something in it loads in its own way, and no class says so. */
+  readonly isOwnWay: boolean;
+  /** Its classes with a way of their own to load, and whether all of these copy what they are given. */
+  readonly loaders: readonly Keeper[];
+  readonly areCopying: boolean;
+  readonly givesMethods: boolean;
+  /** What it imports, `.lib.nets` for a relative import; of the others the first two names. */
+  readonly imports: readonly string[];
+  /** Whether it may import more than that. */
+  readonly importsMore: boolean;
+}
+
+/** Methods of modules that some object is given. */
+const GIVES_METHODS =
+  /\.(?:cuda|modules|named_parameters|parameters)\s*=(?!=)|\bsetattr\([^\n]*["'](?:cuda|modules|named_parameters|parameters)["']/;
+
+/** The class of diffusers keeps what it is given. */
+const SHADOWS = /\bEMAModel\b/;
+/** Settings that are tensors, or may be: an optimizer leaves them where they are loaded. */
+const TENSOR_SETTINGS =
+  /\bcapturable\b|\b(?:lr|betas?|momentum)\s*=\s*(?:\w+\.)*(?:as_)?tensor\(|\bgroup\w*\[[^\]\n]+\]\s*=[^\n]*\b(?:as_tensor|empty|full|ones|tensor|zeros)\(/i;
+/** Code that makes classes of a text, or gets them from packages that it names nowhere. What `import_module` gives is a file or a package. */
+const COMPUTED = /\b(?:__import__|hydra|locate)\b|entry_points?\b|(?<![.\w])exec\(/;
+const IMPORTS_MORE = /\b(?:import_module|runpy|spec_from_file_location|SourceFileLoader)\b/;
+const BY_PREFIX = /\bimport_module\(\s*f?["']([\w.]+)/g;
+
+export function lookAt(alone: PyModule): Look {
+  const { path, text } = alone;
+  const { methods, areGiven } = loadingNames(alone);
+  const keeping = keepingClasses(alone);
+  const place = `.${path.replace(/\.\w+$/, '').replaceAll('/', '.')}`;
+  const imports = alone.words('import').flatMap(importedBy);
+  for (const [, prefix = ''] of text.matchAll(BY_PREFIX)) imports.push(prefix.replace(/\.$/, ''));
+  return {
+    place: place.replace(/\.__init__$/, ''),
+    isProgram: isProgram(alone),
+    isOwnWay:
+      areGiven ||
+      !loadsPlainly(alone.code) ||
+      [SHADOWS, TENSOR_SETTINGS, COMPUTED].some((way) => alone.mentions(way)) ||
+      givesFunctionObject(alone),
+    loaders: [...methods, ...keeping].map((node) => keeperOf(alone, node)),
+    areCopying: keeping.length === 0 && methods.every((method) => copiesGiven(alone, method)),
+    givesMethods: alone.mentions(GIVES_METHODS),
+    imports: [...new Set(imports.map((dotted) => spelledOut(place, dotted)))],
+    importsMore: alone.mentions(IMPORTS_MORE),
+  };
+}
+
+/** The dotted names of what a statement imports, or imports from. */
+function importedBy({ parent: statement }: PyNode): readonly string[] {
+  if (statement?.type === 'import_from_statement') return [statement.module_name?.text ?? ''];
+  if (statement?.type !== 'import_statement') return [];
+  return statement.named.map((each) => (each.name ?? each).text);
+}
+
+/** Whether a loader of its own copies what it is given, or has others do so: nothing of that stays where it was loaded. */
+function copiesGiven(module: PyModule, method: PyNode): boolean {
+  const given = method.parameters?.named[1];
+  const name = given?.type === 'identifier' ? given : (given?.name ?? given?.named[0]);
+  if (name?.type !== 'identifier' || /\bassign\b|\*\*/.test(module.codeOf(method))) return false;
+  const { loads, strays } = fateOfParameter(module, name);
+  return strays.length === 0 && (loads.length > 0 || /\.copy_\(/.test(module.codeOf(method)));
+}
+
+/** A relative import from the top of the project; of another the first two names. */
+function spelledOut(place: string, dotted: string): string {
+  const level = /^\.*/.exec(dotted)?.[0].length ?? 0;
+  if (level === 0) return dotted.split('.').slice(0, 2).join('.');
+  const folder = place.split('.').slice(0, -level).join('.');
+  const rest = dotted.slice(level);
+  return rest === '' ? folder : `${folder}.${rest}`;
+}

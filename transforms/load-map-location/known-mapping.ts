@@ -1,0 +1,43 @@
+import type { PyModule } from '../../src/semantic/module.js';
+import { argumentsOf, enclosingFunction, methodName, ownNodes } from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { areSame, isSurelyBeside, valuesAt } from './keeper.js';
+import { bare } from './loaded-use.js';
+
+const MAKES_MAPPING = /(?:^|\.)(?:dict|OrderedDict|defaultdict|state_dict)$/;
+const OF_MAPPINGS = /^(?:get|items|keys|pop|setdefault|update)$/;
+
+/** The same as below; and what is loaded as a part of it is none of a tensor. */
+export function isMappingThere(
+  module: PyModule,
+  value: PyNode,
+  part: PyNode | undefined,
+  loads: readonly PyNode[],
+): boolean {
+  if (part !== undefined && loads.some((load) => argumentsOf(load)[0] === part)) return true;
+  return isKnownMapping(module, bare(value), loads);
+}
+
+/** Whether a container is a mapping: by what made it, or because its function, in any case, loads it whole or asks it for what only mappings have. */
+function isKnownMapping(module: PyModule, container: PyNode, loads: readonly PyNode[]): boolean {
+  const isVariable = container.type === 'identifier';
+  const values = isVariable ? valuesAt(module, container) : undefined;
+  if (values !== undefined && values.length > 0 && values.every(isMapping)) return true;
+  const around = enclosingFunction(container) ?? module.root;
+  return [...ownNodes(around)].some((node) => {
+    const asked = node.type === 'call' ? mappingIn(node, loads) : undefined;
+    if (asked?.text !== container.text || !isSurelyBeside(module, node, container)) return false;
+    return !isVariable || areSame(values, valuesAt(module, asked));
+  });
+}
+
+function isMapping(made: PyNode): boolean {
+  if (made.type === 'call') return MAKES_MAPPING.test(made.function?.text ?? '');
+  return made.type === 'dictionary' || made.type === 'dictionary_comprehension';
+}
+
+/** `state` of `net.load_state_dict(state)` and of `state.items()`. */
+function mappingIn(call: PyNode, loads: readonly PyNode[]): PyNode | undefined {
+  if (loads.includes(call)) return argumentsOf(call)[0];
+  return OF_MAPPINGS.test(methodName(call) ?? '') ? call.function?.object : undefined;
+}

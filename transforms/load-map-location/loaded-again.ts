@@ -1,0 +1,68 @@
+import type { Elsewhere } from '../../src/semantic/elsewhere.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { namesIn, roleOf } from '../../src/semantic/names.js';
+import { excludeOneAnother, mayLead } from '../../src/semantic/paths.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  enclosingLoops,
+  ownNodes,
+  receiverOf,
+} from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { LR_SCHEDULERS } from '../../src/torch/catalog-modules.js';
+import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
+import { isNetwork, valuesAt } from './keeper.js';
+
+/** What takes over numbers only. */
+const NUMBERS_ONLY: Maker = {
+  gives: (path) => path.startsWith(LR_SCHEDULERS) || /^torch\.(?:\w+\.)*GradScaler$/.test(path),
+  isClass: () => 'unknown',
+  outlivesOthers: false,
+};
+
+/**
+ * Whether an optimizer may be given state that is looked at again, by another load above all. It keeps loaded tensors that are on
+ * its device and trains on in them, so whoever comes later finds them changed; copies from the CPU stay as they were saved.
+ */
+export function isUsedAgain(module: PyModule, loaded: PyNode, loads: readonly Elsewhere[]): boolean {
+  return loads.some(({ module: home, node: load }) => {
+    const receiver = receiverOf(load);
+    const [state] = argumentsOf(load);
+    if (receiver === undefined || state === undefined || state === loaded) return false;
+    if (isNetwork(home, receiver) || madeBy(home, receiver, NUMBERS_ONLY) === 'yes') return false;
+    if (home !== module || enclosingFunction(load) !== enclosingFunction(loaded)) return true;
+    const loops = enclosingLoops(load).filter((loop) => !loop.contains(loaded));
+    if (loops.some((loop) => !isOfRound(loop, state))) return true;
+    const around = enclosingFunction(load) ?? module.root;
+    return [...ownNodes(around)].some((node) => {
+      if (node === state || node.text !== state.text || node.type !== state.type) return false;
+      if (isRetry(load, node) || isOtherValue(module, state, node)) return false;
+      const round = loops.find((loop) => loop.contains(node));
+      if (round !== undefined) return !excludeOneAnother(module, load, node, round);
+      return mayLead(module, load, node, [loaded]);
+    });
+  });
+}
+
+/** A name that is no variable here, or holds something else. */
+function isOtherValue(module: PyModule, state: PyNode, node: PyNode): boolean {
+  if (node.type !== 'identifier') return false;
+  return roleOf(node) !== 'read' || !mayBeSame(valuesAt(module, state), valuesAt(module, node));
+}
+
+function mayBeSame(values: readonly PyNode[] | undefined, others: readonly PyNode[] | undefined): boolean {
+  return values === undefined || others === undefined || values.some((each) => others.includes(each));
+}
+
+/** `saved[name]` in `for name, part in parts`: another one in each round. */
+function isOfRound(loop: PyNode, state: PyNode): boolean {
+  const index = state.type === 'subscript' ? state.subscript : undefined;
+  return loop.type === 'for_statement' && namesIn(loop.left).some(({ text }) => text === index?.text);
+}
+
+/** In the handler of an error of the load: that took nothing over. */
+function isRetry(load: PyNode, node: PyNode): boolean {
+  const handler = node.closest('except_clause');
+  return handler?.parent?.body?.contains(load) === true;
+}

@@ -1,0 +1,125 @@
+import type { PyModule } from '../../src/semantic/module.js';
+import { binds, roleOf } from '../../src/semantic/names.js';
+import { returnedBy } from '../../src/semantic/returns.js';
+import { argumentsOf, isTarget, methodName } from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+
+/** What a file says about the names by which objects load. */
+export interface LoadingNames {
+  /** Methods called `load_state_dict`, and those that may answer to that name. */
+  readonly methods: readonly PyNode[];
+  /** Whether an object or a class gets one of the names otherwise: it loads nobody knows how. */
+  readonly areGiven: boolean;
+}
+
+const LOADS = 'load_state_dict';
+/** What torch's `load_state_dict` calls of a module. */
+const PARTS_OF_LOADING = ['_load_from_state_dict', 'set_extra_state'];
+
+export function loadingNames(alone: PyModule): LoadingNames {
+  return alone.memo(findNames, alone);
+}
+
+function findNames(alone: PyModule): LoadingNames {
+  const places = alone.words(LOADS);
+  const own = places.filter((node) => isMethodName(alone, node)).flatMap(({ parent }) => parent ?? []);
+  const areGiven =
+    places.some((node) => isGiven(alone, node)) ||
+    PARTS_OF_LOADING.some((name) =>
+      alone.words(name).some((node) => isMethodName(alone, node) || isGiven(alone, node)),
+    ) ||
+    (setsByComputedName(alone) && makesName(alone));
+  return { methods: [...own, ...alone.memo(answerers, alone)], areGiven };
+}
+
+/** `def` in the body of a class, also under a decorator or an `if`. */
+function isMethodName(alone: PyModule, node: PyNode): boolean {
+  return roleOf(node) === 'def' && alone.resolve(node)?.kind === 'class';
+}
+
+/** `net.load_state_dict = f`, `make(load_state_dict=f)`, any binding of the name in the body of a class but a method. */
+function isGiven(alone: PyModule, node: PyNode): boolean {
+  if (node.type !== 'identifier') return false;
+  const { parent } = node;
+  if (parent?.type === 'keyword_argument') return parent.name === node;
+  if (parent?.type === 'attribute' && parent.attribute === node) return isBound(parent);
+  const role = roleOf(node);
+  return role !== 'def' && binds(role) && alone.resolve(node)?.kind === 'class';
+}
+
+/** An attribute that gets a value, in whichever way. */
+function isBound(attribute: PyNode): boolean {
+  if (isTarget(attribute, true)) return true;
+  const { parent } = attribute;
+  if (/^(?:for_statement|for_in_clause)$/.test(parent?.type ?? '')) return parent?.left === attribute;
+  return /pattern|^delete_statement$/.test(parent?.type ?? '');
+}
+
+const SET_BY_NAME = ['setattr', '__setattr__', '__dict__', 'vars', 'locals', 'globals', 'type'];
+
+/** Whether the file can give something a name that is put together as it runs. */
+function setsByComputedName(alone: PyModule): boolean {
+  return SET_BY_NAME.some((word) => alone.words(word).some(({ type }) => type === 'identifier'));
+}
+
+/** Whether some text of the file that is put together, `verb + "_state_dict"`, may give the name. */
+function makesName(alone: PyModule): boolean {
+  return [...alone.code.matchAll(/load_|state_|_dict/g)].some(({ index }) => {
+    const text = alone.root.descendantAt(index).closest('string');
+    return text !== undefined && isComposed(text) && mayGive(text, LOADS);
+  });
+}
+
+function isComposed(text: PyNode): boolean {
+  const { parent } = text;
+  if (text.named.some(({ type }) => type === 'interpolation')) return true;
+  if (parent?.type === 'binary_operator' || parent?.type === 'concatenated_string') return true;
+  if (parent?.type === 'attribute') return /^(?:format|join)$/.test(parent.attribute?.text ?? '');
+  return parent?.type === 'augmented_assignment' || isJoined(parent);
+}
+
+/** `"_".join(["load", "state_dict"])` */
+function isJoined(holder: PyNode | undefined): boolean {
+  const list = holder?.type === 'list' || holder?.type === 'tuple' ? holder.parent : undefined;
+  const call = list?.type === 'argument_list' ? list.parent : undefined;
+  return call !== undefined && methodName(call) === 'join';
+}
+
+/** What is written of the name, with anything in between. */
+function mayGive(text: PyNode, name: string): boolean {
+  const pieces = text.childrenOfType('string_content').flatMap((piece) => piece.text.split(/\{[^{}]*\}|%s/));
+  let from = 0;
+  for (const piece of pieces) {
+    const at = name.indexOf(piece, from);
+    if (at === -1) return false;
+    from = at + piece.length;
+  }
+  return true;
+}
+
+/** Methods that answer to names that nothing else of the object has, with more than what something holds by that name. */
+function answerers(alone: PyModule): readonly PyNode[] {
+  return ['__getattr__', '__getattribute__'].flatMap((name) =>
+    alone.words(name).flatMap((node) => {
+      const method = isMethodName(alone, node) ? node.parent : undefined;
+      return method === undefined || looksUp(alone, method) ? [] : [method];
+    }),
+  );
+}
+
+/** `return getattr(self.module, name)`, `return self[name]`. */
+function looksUp(alone: PyModule, method: PyNode): boolean {
+  const given = method.parameters?.named[1];
+  const name = given?.type === 'typed_parameter' ? given.named[0] : given;
+  if (name?.type !== 'identifier' || alone.writes(alone.scopeOf(method), name.text).length > 1) return false;
+  return returnedBy(method).every((value) => {
+    if (value.type === 'subscript') return value.subscript?.text === name.text;
+    if (value.type !== 'call') return value.type === 'none';
+    const [first, second, third] = argumentsOf(value);
+    const isPlain = (other: PyNode | undefined): boolean => other === undefined || other.type === 'none';
+    if (value.function?.text === 'getattr') return second?.text === name.text && isPlain(third);
+    const asks = /^(?:__getattr__|__getattribute__|get)$/.test(methodName(value) ?? '');
+    const key = methodName(value) === '__getattribute__' && second !== undefined ? second : first;
+    return asks && key?.text === name.text && isPlain(key === second ? third : second);
+  });
+}
