@@ -39,6 +39,7 @@ import {
   isReturnedLoss,
   loggedTensors,
   mayLog,
+  ownStoring,
 } from './detach-logged-tensor/logged-tensor.js';
 import { fatesInMeter, handsOn, keepsWhatItGets } from './detach-logged-tensor/meter.js';
 
@@ -131,6 +132,14 @@ export const detachLoggedTensor: Transform<LogSite> = {
     if (!record.spent && !isSeen(module, logged, record))
       proof.require('unknown', ask('only-read')`Is what \`${shown(root)}\` holds ${ONLY_READ}?`);
     if (proof.refuted === undefined) proof.meet(...storeGates(module, root));
+    const storing = kind === 'meter' ? undefined : ownStoring(module, root);
+    if (storing !== undefined)
+      proof.require(
+        'unknown',
+        ask(
+          'works-without-graph',
+        )`Does \`${storing}\`, which stores it, work without the graph of the tensor?`,
+      );
     if (kind === 'meter' && keepsWhatItGets(module, store) !== 'yes')
       proof.require(
         'unknown',

@@ -88,7 +88,7 @@ export class Suppressions {
           return [
             {
               at,
-              message: `\`# memfix: ${verb}[${id}]\` names no transform that exists.${didYouMean(id, known)}`,
+              message: `\`# memfix: ${verb}[${id}]\` names no transform that exists${meant(id, known)}`,
             },
           ];
         if (!selected.has(id) || used.has(id)) return [];
@@ -96,6 +96,11 @@ export class Suppressions {
       });
     });
   }
+}
+
+function meant(id: string, known: ReadonlySet<string>): string {
+  const hint = didYouMean(id, known);
+  return hint === '' ? '' : `.${hint}`;
 }
 
 function placesOf(id: string, { scope, lines }: Directive): readonly string[] {

@@ -5,7 +5,10 @@ import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { argumentsOf, isCallee } from './statements.js';
 
-/** The place in a file that may read the attribute without naming it as one. */
+/** By text: reading, setting, deleting. */
+const BY_TEXT: readonly string[] = ['getattr', 'setattr', 'delattr'];
+
+/** The place in a file that may get at the attribute without naming it as one. */
 export function reflectionIn(
   module: PyModule,
   name: string,
@@ -13,9 +16,9 @@ export function reflectionIn(
   /** Whether a shallow copy counts, which has the same attributes. */
   copies = true,
 ): PyNode | undefined {
-  const dynamic = module.at('getattr').find((hit) => {
+  const dynamic = BY_TEXT.flatMap((word) => module.at(word)).find((hit) => {
     const call = hit.parent;
-    if (hit.text !== 'getattr' || call?.type !== 'call' || call.function !== hit) return false;
+    if (!BY_TEXT.includes(hit.text) || call?.type !== 'call' || call.function !== hit) return false;
     const [object, asked] = argumentsOf(call);
     const known = stringValue(asked);
     return known === undefined ? mayBeOf(module, object, family) : known === name;

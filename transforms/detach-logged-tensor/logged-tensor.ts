@@ -1,4 +1,6 @@
-import { classAround, methodNamed } from '../../src/semantic/definitions.js';
+import { attributeValues } from '../../src/semantic/attributes.js';
+import { classAround, classBehind, methodNamed } from '../../src/semantic/definitions.js';
+import { definedElsewhere, type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
 import { definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
 import { isFreshContainer } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -187,6 +189,35 @@ function resets(module: PyModule, node: PyNode, root: PyNode, depth = 0): boolea
 }
 
 const MAX_DEPTH = 3;
+
+/** What runs where something is stored, if the class of the store has its own. */
+const STORING = ['__setitem__', '__iadd__', '__setattr__', 'setdefault'];
+
+/** The method of a class of the project that runs where a value is put into the store, and may look at its graph. */
+export function ownStoring(module: PyModule, root: PyNode): string | undefined {
+  const holder = root.type === 'attribute' ? classAround(root) : undefined;
+  if (holder !== undefined && root.object?.text === holder.self) {
+    const setter = methodNamed(module, holder.classNode, '__setattr__');
+    if (setter !== undefined) return `${holder.classNode.name?.text}.__setattr__`;
+  }
+  const found = classOfStore(module, root);
+  const method = found && STORING.find((name) => methodNamed(found.module, found.node, name) !== undefined);
+  return method && `${found?.node.name?.text}.${method}`;
+}
+
+function classOfStore(module: PyModule, root: PyNode): Elsewhere | undefined {
+  const around = root.type === 'attribute' ? classAround(root) : undefined;
+  const values =
+    around === undefined || root.object?.text !== around.self ? undefined : attributeValues(module, root);
+  for (const value of values ?? [root]) {
+    const own = classBehind(module, value);
+    if (own !== undefined) return { module, node: own };
+    const path = makerOf(module, value);
+    const made = path === undefined ? undefined : definedElsewhere(module, path);
+    if (made?.node.type === 'class_definition') return made;
+  }
+  return undefined;
+}
 
 /** A variable that only ever holds dictionaries and lists made in this function. */
 export function isOwnContainer(module: PyModule, root: PyNode): boolean {

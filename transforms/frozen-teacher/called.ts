@@ -33,7 +33,6 @@ export function classOf(module: PyModule, object: PyNode | undefined, hops = 0):
   const node = object && unparenthesized(object);
   if (node === undefined || hops > MAX_HOPS) return undefined;
   if (node.type === 'call') {
-    // `self.net = self.net.cuda()` leads back to itself.
     const found = definitionCalled(module, node, hops + 1);
     return found?.node.type === 'class_definition' ? found : undefined;
   }

@@ -53,4 +53,4 @@ function doubt(otherwise: Question): Gate {
   return { answer: 'unknown', otherwise };
 }
 
-const REFLECTS = /\b(?:getattr|attrgetter|getmembers|__dict__|vars|dir|case)\b|\bcopy\b/;
+const REFLECTS = /\b(?:[gs]etattr|delattr|attrgetter|getmembers|__dict__|vars|dir|case)\b|\bcopy\b/;

@@ -3,7 +3,7 @@ import { partReturned } from '../../semantic/function-uses.js';
 import { type Gate, shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isProgram } from '../../semantic/program.js';
-import { functionsNamed } from '../../semantic/project-names.js';
+import { functionsNamed, type NamedFunction } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
 import { enclosingFunction, enclosingLoops, isCallee, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -200,10 +200,14 @@ export function isDetachable(module: PyModule, value: PyNode): Answer | undefine
 
 /**
  * Whether the project has a class with a `backward()` of its own: what it makes is differentiated like a tensor, and has no
- * `.detach()`.
+ * `.detach()`; or a class of tensors with another `.detach()`.
  */
 function hasLossClass(module: PyModule): boolean {
   const found = functionsNamed(module, 'backward');
+  const detaching = functionsNamed(module, 'detach');
+  const isOtherTensor = ({ owner }: NamedFunction): boolean =>
+    owner?.bases.some((base) => /^(?:Tensor|Parameter)$/.test(base)) === true;
+  if (detaching === undefined || detaching.some(isOtherTensor)) return true;
   return (
     found?.every(
       ({ owner, arity }) => owner === undefined || arity[0] > 0 || owner.members.includes('detach'),
