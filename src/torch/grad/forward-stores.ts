@@ -1,4 +1,4 @@
-import { cutsGraph } from '../../library/library.js';
+import { cutsGraph, row } from '../../library/library.js';
 import { stringValue } from '../../semantic/attribute-uses.js';
 import { definitionBehind, selfName } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
@@ -158,6 +158,10 @@ export function isReadForGraph(module: PyModule, place: PyNode): boolean {
     case 'assignment':
     case 'augmented_assignment':
       return user.left !== place;
+    // These stand on the left only.
+    case 'pattern_list':
+    case 'tuple_pattern':
+    case 'list_pattern':
     case 'delete_statement':
     case 'expression_statement':
     case 'comparison_operator':
@@ -173,6 +177,9 @@ export function isReadForGraph(module: PyModule, place: PyNode): boolean {
     }
     case 'argument_list': {
       const callee = user.parent?.function;
+      const path = callee && qualifiedName(module, callee);
+      const known = path === undefined ? undefined : row(path);
+      if (known?.graph === 'cut' && known.makes === 'data') return false;
       return !(
         callee?.type === 'identifier' &&
         /^(?:len|isinstance|id|type|hasattr|float|int|bool|str)$/.test(callee.text)
