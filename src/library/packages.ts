@@ -27,6 +27,9 @@ export const PACKAGE_ROWS: readonly Group[] = [
       threading tokenizers torchaudio torchinfo torchsummary torchvision traceback types typing typing_extensions urllib
       uuid visdom warnings yaml zarr zipfile`,
   ),
+  // Both run under `no_grad`.
+  group('torchvision.utils.', { gives: 'tensor', graph: 'cut', storage: 'new', harmless: true }, 'make_grid'),
+  group('torchvision.utils.', { gives: 'nothing', harmless: true, reports: true }, 'save_image'),
   // Python's own, and tools that know nothing of torch's modules and optimizers.
   group(
     '',

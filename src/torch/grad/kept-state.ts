@@ -150,7 +150,7 @@ function mayRunInForward(module: PyModule, classNode: PyNode, method: PyNode): b
   if (runsInForward(module, method)) return true;
   const name = method.name?.text ?? '';
   if (name === '__init__' || !decoratorsOf(method).some(({ text }) => /property\b/.test(text))) return false;
-  return new RegExp(`\\bself\\.${name}\\b`).test(module.codeOf(classNode));
+  return module.words(name).some((node) => node.parent?.attribute === node && classNode.contains(node));
 }
 
 function* statesLeft(

@@ -15,7 +15,7 @@ import { isPartInFile } from './runs.js';
 /** What ends as a number, a list, an array or an index, or is cut off, has no graph. */
 export const NUMBERS: readonly string[] = [
   ...['.item()', '.tolist()', '.numpy()', 'argmax(', '.sample()'],
-  ...['.detach()', '.data'],
+  ...['.detach()', '.data', 'make_grid(', 'save_image('],
 ];
 
 /** A capital letter begins a class: calling that makes a network, and runs none. */
