@@ -27,7 +27,7 @@ export const PACKAGE_ROWS: readonly Group[] = [
       threading tokenizers torchaudio torchinfo torchsummary torchvision traceback types typing typing_extensions urllib
       uuid visdom warnings yaml zarr zipfile`,
   ),
-  // Both run under `no_grad`.
+  // Both run under `no_grad`, since 0.9; before that what they give was a picture, too.
   group('torchvision.utils.', { gives: 'tensor', graph: 'cut', storage: 'new', harmless: true }, 'make_grid'),
   group('torchvision.utils.', { gives: 'nothing', harmless: true, reports: true }, 'save_image'),
   // Python's own, and tools that know nothing of torch's modules and optimizers.

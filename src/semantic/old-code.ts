@@ -1,7 +1,9 @@
 import type { PyModule } from './module.js';
 
 /** `loss.data[0]` raises since torch 0.5: whoever writes so has an older one. */
-const READS_ELEMENT = /(?:loss|cost|err)\w*\.data\[0\]/i;
+const READS_LOSS = /(?:loss|cost|err)\w*\.data\[0\]/i;
+/** The same of anything, beside a `Variable`; what goes on with the element may be a row. */
+const READS_ELEMENT = /\.data\[0\](?!\s*[.[])/;
 
 /** Since 0.4 a tensor needs no `Variable` around it, and `volatile=True` does nothing: every torch takes both. */
 const WRAPPED =
@@ -15,8 +17,10 @@ const OF_TORCH_SINCE_0_4 =
 
 /** By what the file says itself; a `Variable` alone says nothing where other files of the project have what 0.4 brought. */
 export function isWrittenForOldTorch(module: PyModule): boolean {
+  if (module.mentions(READS_LOSS)) return true;
+  if (!module.mentions(WRAPPED)) return false;
   if (module.mentions(READS_ELEMENT)) return true;
-  return module.mentions(WRAPPED) && !hasNewTorch(module) && !module.memo(isBesideNewTorch, module);
+  return !hasNewTorch(module) && !module.memo(isBesideNewTorch, module);
 }
 
 function hasNewTorch(module: PyModule): boolean {
