@@ -6,7 +6,7 @@ import { ERASE_LINE, forTerminal } from '../report/terminal.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { State } from '../workspace/state.js';
 import type { Written } from '../workspace/write.js';
-import { Ask, REDRAW, SCROLL_KEYS, type Terminal } from './ask.js';
+import { Ask, dropTyped, REDRAW, SCROLL_KEYS, type Terminal } from './ask.js';
 import { editText } from './editor.js';
 import {
   alternativesOf,
@@ -218,6 +218,8 @@ class Session {
     const answer: Decision = reason === '' ? { kind: 'suppress' } : { kind: 'suppress', reason };
     const file = this.#files.file(item.path);
     const trial = await tryOut(this.input.engine, file, this.#files.finding(item), answer);
+    // That takes a while, and what comes next is not on the screen yet.
+    await dropTyped(this.input.terminal);
     if (trial.kind === 'fails') {
       this.#review = resume(this.#review, `It cannot be suppressed like that: ${trial.reason}.`);
     } else this.#take(suppress(this.#review, reason));
