@@ -99,8 +99,15 @@ export async function prepareStdin(context: Context): Promise<StandardInput> {
   if (context.isVerbose) context.say(`parser: ${tools.parser.backend}`);
   const bytes = await readAll(io.stdin, io.signal);
   prepareFor(bytes.length);
-  const read = interpret({ path: args.text('stdin-filename') ?? 'stdin.py', explicit: true }, bytes);
+  const path = args.text('stdin-filename') ?? (isNotebookText(bytes) ? 'stdin.ipynb' : 'stdin.py');
+  const read = interpret({ path, explicit: true }, bytes);
   return { project, engine, bytes, read };
+}
+
+/** JSON that says of which version of the notebook format it is: Python has no such text. */
+function isNotebookText(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return /^\s*\{/.test(text.toString('latin1', 0, 100)) && text.includes('"nbformat"');
 }
 
 /** Reads what could matter, shows how far it got, and remembers it for the next run. */

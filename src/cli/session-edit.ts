@@ -40,6 +40,18 @@ export async function tryOut(
   return { kind: 'stands', preview: { before: file.source.text, after, beside } };
 }
 
+/** Of a fix, or of what a person wrote in its place. */
+export async function previewOf(
+  engine: Engine,
+  file: SourceFile,
+  finding: Finding,
+  text: string | undefined,
+): Promise<Preview> {
+  const trial =
+    text === undefined ? undefined : await tryOut(engine, file, finding, { kind: 'edited', text });
+  return trial?.kind === 'stands' ? trial.preview : engine.preview(file, finding);
+}
+
 /** Lines for an editor, which wants a newline at the end. */
 export function forEditor(text: string): string {
   return `${text.replace(/\r\n?/g, '\n')}\n`;

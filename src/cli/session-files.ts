@@ -1,6 +1,7 @@
 import { withAssumed } from '../engine/assumed.js';
 import type { Engine, EngineSetup } from '../engine/engine.js';
 import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
+import { plural } from '../report/prose.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import { EFFECTS } from '../toolkit/effect.js';
 import { type Asked, contentHash } from '../workspace/answers.js';
@@ -11,6 +12,14 @@ export interface Change {
   readonly path: string;
   readonly items: readonly Item[];
   readonly lost?: string;
+}
+
+/** `before`: its findings then. `open`: those of now that have no answer. */
+export function changeNote({ path, items, lost }: Change, before: number, open: number): string {
+  if (lost !== undefined)
+    return `${path} changed on disk and its ${plural(before, 'finding')} left the review: ${lost}.`;
+  const held = plural(items.length - open, 'answer');
+  return `${path} changed on disk and was scanned again: ${held} still held, ${open} to be asked.`;
 }
 
 /** What a finding has to do with memory that ran out. */

@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.js';
-import type { Decision, Outcome, Preview, Scan, SourceFile } from '../engine/outcome.js';
+import type { Decision, Outcome, Scan, SourceFile } from '../engine/outcome.js';
 import { plural } from '../report/prose.js';
 import type { Proven } from '../report/prove/proven.js';
 import { ERASE_LINE, forTerminal } from '../report/terminal.js';
@@ -25,8 +25,8 @@ import {
 } from './keys.js';
 import { type Card, cardText, helpText, lookOf, noteText, promptText } from './screen.js';
 import { explanation, scrolled } from './session-card.js';
-import { forEditor, fromEditor, tryOut } from './session-edit.js';
-import { type Reasons, ReviewedFiles } from './session-files.js';
+import { forEditor, fromEditor, previewOf, type Trial, tryOut } from './session-edit.js';
+import { changeNote, type Reasons, ReviewedFiles } from './session-files.js';
 import { Memory } from './session-memory.js';
 import { covers, type Remember, reachMeant, reachQuestion } from './session-remember.js';
 import { farewell, type Landed, land, leftOpen, pathsToWrite, totals } from './session-write.js';
@@ -194,7 +194,7 @@ class Session {
       this.#review = rewrite(this.#review, undefined, `${why}: this is the proposed fix.`);
       return;
     }
-    const trial = await tryOut(engine, file, finding, { kind: 'edited', text });
+    const trial = await this.#tried(item, { kind: 'edited', text });
     if (trial.kind === 'fails') {
       const note = `Your replacement was not taken over: ${trial.reason}. Press e to go on with it.`;
       this.#review = resume(this.#review, note);
@@ -215,11 +215,10 @@ class Session {
     }
     const reason = line.text.trim();
     if (this.#refresh(item.path)) return;
-    const answer: Decision = reason === '' ? { kind: 'suppress' } : { kind: 'suppress', reason };
-    const file = this.#files.file(item.path);
-    const trial = await tryOut(this.input.engine, file, this.#files.finding(item), answer);
-    // That takes a while, and what comes next is not on the screen yet.
-    await dropTyped(this.input.terminal);
+    const trial = await this.#tried(
+      item,
+      reason === '' ? { kind: 'suppress' } : { kind: 'suppress', reason },
+    );
     if (trial.kind === 'fails') {
       this.#review = resume(this.#review, `It cannot be suppressed like that: ${trial.reason}.`);
     } else this.#take(suppress(this.#review, reason));
@@ -269,20 +268,18 @@ class Session {
       reason: this.#files.reason(item),
       meta: this.input.metas.get(item.transform),
       standing: this.input.proven?.standing(item.path, finding),
-      preview:
-        text === undefined ? this.input.engine.preview(file, finding) : await this.#previewOf(item, text),
+      preview: await previewOf(this.input.engine, file, finding, text),
       answer: this.#review.answers.get(item.ref),
       isEdited: text !== undefined,
     };
   }
 
-  async #previewOf(item: Item, text: string): Promise<Preview> {
-    const file = this.#files.file(item.path);
-    const answer: Decision = { kind: 'edited', text };
-    const trial = await tryOut(this.input.engine, file, this.#files.finding(item), answer);
-    return trial.kind === 'stands'
-      ? trial.preview
-      : this.input.engine.preview(file, this.#files.finding(item));
+  /** It takes a while, and what comes next is not on the screen yet: what is typed meanwhile answers nothing. */
+  async #tried(item: Item, answer: Decision): Promise<Trial> {
+    const { engine, terminal } = this.input;
+    const trial = await tryOut(engine, this.#files.file(item.path), this.#files.finding(item), answer);
+    await dropTyped(terminal);
+    return trial;
   }
 
   /** Whether the file changed on disk; then it is scanned again, and what was typed meanwhile answers nothing. */
@@ -294,11 +291,8 @@ class Session {
     const before = this.#review.items.filter((item) => item.path === path);
     const next = rescanned(this.#review, path, change.items, '');
     const open = change.items.filter((item) => !next.answers.has(item.ref)).length;
-    const held = change.items.length - open;
-    const lost = `${path} changed on disk and its ${plural(before.length, 'finding')} left the review: ${change.lost}.`;
-    const found = `${path} changed on disk and was scanned again: ${plural(held, 'answer')} still held, ${open} to be asked.`;
     if (change.lost !== undefined) this.#failed.push({ path, reason: change.lost });
-    this.#review = { ...next, note: change.lost === undefined ? found : lost };
+    this.#review = { ...next, note: changeNote(change, before.length, open) };
     this.#memory.keep(change.items, new Map(), next.answers);
     return true;
   }

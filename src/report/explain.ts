@@ -39,7 +39,7 @@ export function terminalPage(meta: TransformMeta, example: Example, { paint, wid
     '',
   ];
   const lines = [
-    paint.bold(paint[SAFETY_TONE[meta.safety]](meta.id)),
+    paint.bold(meta.id),
     ...(comesFirst ? verdict : []),
     ...prose(meta.summary, style, ''),
     '',
