@@ -56,6 +56,9 @@ export function isModuleClass(path: string): boolean {
   return /^torch\.nn\.(?:modules\.(?:\w+\.)?)?[A-Z]\w*$/.test(path) && !NOT_A_MODULE.has(path);
 }
 
+/** What every module has that is no method. */
+export const MODULE_MODE = 'training';
+
 /** Bases that make no class a module, nor keep it from being one. */
 export const PLAIN_BASES: ReadonlySet<string> = new Set([
   'abc.ABC',

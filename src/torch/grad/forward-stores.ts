@@ -1,6 +1,6 @@
 import { cutsGraph, row } from '../../library/library.js';
 import { stringValue } from '../../semantic/attribute-uses.js';
-import { definitionBehind, selfName } from '../../semantic/definitions.js';
+import { classAround, definitionBehind, selfName } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { isOnlyAsked } from '../../semantic/given-away.js';
@@ -19,25 +19,34 @@ import { valueOf } from '../../values/index.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { keepsGiven } from '../../values/value/names.js';
 import { isModuleClass } from '../catalog.js';
+import { isSetBefore } from './set-before.js';
 
 /** A value that may have a graph, put where it outlives the call: on `self`, in a global, in what those hold. */
 export interface Store {
   readonly into: PyNode;
   /** The attribute or the variable that others find it by; empty where it is computed. */
   readonly name: string;
+  /** It is put into what is there, and does not take its place: `self.kept[key] = value`. */
+  readonly isHeld: boolean;
 }
 
 /** What a function, the ones inside it included, leaves behind. What it changes of its arguments, its caller has. */
 export function* storesOf(module: PyModule, functionNode: PyNode): Generator<Store> {
   for (const node of (functionNode.body ?? functionNode).walk()) {
     // `type(self).last = value` reads like one to the parser.
-    if (node.type === 'type_alias_statement') yield { into: node, name: '' };
+    if (node.type === 'type_alias_statement') yield { into: node, name: '', isHeld: true };
     for (const { target, values, name } of putBy(module, node)) {
       const found = outside(module, functionNode, target);
       if (found === undefined || recordsNoGraph(module, node)) continue;
-      if (values.some((value) => mayHaveGraph(module, value))) yield { into: target, name: name ?? found };
+      if (!values.some((value) => mayHaveGraph(module, value))) continue;
+      yield { into: target, name: name ?? found, isHeld: node.type !== 'assignment' || !isOfSelf(target) };
     }
   }
+}
+
+/** `self.name` */
+export function isOfSelf(target: PyNode): boolean {
+  return target.type === 'attribute' && target.object?.text === classAround(target)?.self;
 }
 
 export function mayHaveGraph(module: PyModule, given: PyNode): boolean {
@@ -91,7 +100,12 @@ function isKeeper(module: PyModule, receiver: PyNode): boolean {
 }
 
 /** The name that others find a target by, where it is not one of the function's own. */
-function outside(module: PyModule, functionNode: PyNode, target: PyNode): string | undefined {
+function outside(
+  module: PyModule,
+  functionNode: PyNode,
+  target: PyNode,
+  seen = new Set<PyNode>(),
+): string | undefined {
   let root = unparenthesized(target);
   let name: string | undefined;
   while (root.type === 'attribute' || root.type === 'subscript') {
@@ -114,8 +128,8 @@ function outside(module: PyModule, functionNode: PyNode, target: PyNode): string
     const definition = definitionOf(write);
     const value = definition.kind === 'value' ? unparenthesized(definition.value) : undefined;
     if (value === undefined || !/^(?:identifier|attribute|subscript)$/.test(value.type)) continue;
-    if (value.text === root.text) continue;
-    const found = outside(module, functionNode, value);
+    if (value.text === root.text || seen.has(write)) continue;
+    const found = outside(module, functionNode, value, seen.add(write));
     if (found !== undefined) return found;
   }
   return undefined;
@@ -129,8 +143,17 @@ function selfNameAround(functionNode: PyNode | undefined): string | undefined {
   return undefined;
 }
 
-/** Whether a file reads what goes by a name, as something whose graph may count. */
+/** Whether a file reads what goes by a name, as something whose graph may count, and after another run may have left it. */
 export function readsGraphOf(alone: PyModule, name: string): boolean {
+  return readsLeft(alone, name, false);
+}
+
+/** The same of what is put into it. */
+export function readsGraphIn(alone: PyModule, name: string): boolean {
+  return readsLeft(alone, name, true);
+}
+
+function readsLeft(alone: PyModule, name: string, isHeld: boolean): boolean {
   if (name === '') return true;
   if (new RegExp(`getattr\\([^()]*,\\s*["']${name}["']`).test(alone.code)) return true;
   return alone.words(name).some((node) => {
@@ -141,7 +164,10 @@ export function readsGraphOf(alone: PyModule, name: string): boolean {
     if (parent.type === 'keyword_argument' && parent.name === node) return false;
     const isAttribute = parent.type === 'attribute' && parent.attribute === node;
     if (!isAttribute && (roleOf(node) !== 'read' || isLocal(alone, node))) return false;
-    return isReadForGraph(alone, isAttribute ? parent : node);
+    return (
+      isReadForGraph(alone, isAttribute ? parent : node) &&
+      !(isAttribute && isSetBefore(alone, parent, isHeld))
+    );
   });
 }
 

@@ -1,4 +1,4 @@
-import { ancestryOf, methodsOf } from '../../semantic/definitions.js';
+import { ancestryOf, classAround, methodsOf } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
 import { Gathered } from '../../semantic/gathered.js';
@@ -12,7 +12,13 @@ import { functionsAround, reachedFrom, reaching } from '../../semantic/reach.js'
 import { decoratorsOf, enclosingClass, ownNodes } from '../../semantic/statements.js';
 import { questionFor } from '../../semantic/surroundings.js';
 import type { PyNode } from '../../syntax/node.js';
-import { AUTOGRAD_FUNCTIONS, CONTEXT_MANAGER, isModuleClass, PLAIN_BASES } from '../../torch/catalog.js';
+import {
+  AUTOGRAD_FUNCTIONS,
+  CONTEXT_MANAGER,
+  isModuleClass,
+  MODULE_MODE,
+  PLAIN_BASES,
+} from '../../torch/catalog.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
 import { isMadePartial, runsWhenGoneThrough } from './gone-through.js';
 import { type GradUse, gradUses } from './grad.js';
@@ -157,7 +163,16 @@ function isOfImport(module: PyModule, attribute: PyNode): boolean {
   if (path !== undefined) return !isOfKnownPackage(path);
   const name = attribute.attribute?.text ?? '';
   // What the class around it has is not elsewhere.
-  return object !== undefined && !isMethodOfLibraries(name) && !isOwnMember(module, object, name);
+  if (object === undefined || isMethodOfLibraries(name) || isOwnMember(module, object, name)) return false;
+  return name !== MODULE_MODE || !isOwnModule(module, object);
+}
+
+/** `self` of a class whose bases are known, and one of which is a module of torch. */
+function isOwnModule(module: PyModule, object: PyNode): boolean {
+  const around = classAround(object);
+  if (around === undefined || object.text !== around.self) return false;
+  const { imported, unknown } = ancestryOf(module, around.classNode);
+  return !unknown && imported.length > 0 && imported.every(isModuleClass);
 }
 
 /** The functions that hold one of these places, or run one of their file that does. */
