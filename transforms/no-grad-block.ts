@@ -78,7 +78,7 @@ export const noGradBlock: Transform<BlockSite> = {
   },
 
   skipsTests: true,
-  prefilter: [['.eval()', '.train(', 'backward('], 'torch'],
+  prefilter: [['.eval()', '.train(', 'backward(', ...NUMBERS], 'torch'],
   cue: (_text, _path, glimpse) =>
     glimpse.stretchesWith(...SWITCHES).some((code) => linesBeforeForward(code).length > 0) ||
     glimpse.stretchesWith('backward(').some(mayChooseMode) ||
@@ -111,7 +111,8 @@ export const noGradBlock: Transform<BlockSite> = {
       };
     }
     for (const run of numericBlocks(module)) {
-      const node = run.statements[0]?.named[0]?.left;
+      const [first] = run.statements[0]?.named ?? [];
+      const node = first?.left ?? first;
       if (node === undefined) continue;
       const models = run.models.map(({ text }) => `\`${text}\``).join(' and ');
       yield {

@@ -21,6 +21,7 @@ import {
   isTestFile,
   keepsOnlyNumbers,
   mayEvaluate,
+  mayReadNumbers,
   mayRunForNumbers,
   mayWalk,
   NO_GRAD,
@@ -92,6 +93,7 @@ export const noGrad: Transform<NoGradSite> = {
   cue: (_text, _path, glimpse) =>
     glimpse.stretchesWith(...SWITCHES).some(mayEvaluate) ||
     glimpse.stretchesWith(...NUMBERS).some(mayRunForNumbers(glimpse)) ||
+    glimpse.stretchesWith(...NUMBERS).some(mayReadNumbers(glimpse)) ||
     glimpse.stretchesWith('parameters()', 'modules()').some(mayWalk),
 
   *detect(module) {

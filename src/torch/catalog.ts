@@ -56,6 +56,9 @@ export function isModuleClass(path: string): boolean {
   return /^torch\.nn\.(?:modules\.(?:\w+\.)?)?[A-Z]\w*$/.test(path) && !NOT_A_MODULE.has(path);
 }
 
+/** The classes of Lightning whose hooks its trainer runs. */
+export const LIGHTNING = /^(?:pytorch_lightning|lightning)\.(?:\w+\.)*(?:LightningModule|Callback)$/;
+
 /** What every module has that is no method. */
 export const MODULE_MODE = 'training';
 

@@ -6,7 +6,7 @@ import { enclosingFunction, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
-import { PLAIN_BASES } from '../catalog.js';
+import { LIGHTNING, PLAIN_BASES } from '../catalog.js';
 
 /**
  * Whether a read of `self.name` sees only what the same run of the method has set it to: whatever an earlier run left there
@@ -48,7 +48,8 @@ function isPlainAttribute(module: PyModule, name: string): boolean {
 /** No class of another file may take assignments to the attribute. */
 function hasKnownBases(module: PyModule, classNode: PyNode): boolean {
   const { imported, unknown } = ancestryOf(module, classNode);
-  return !unknown && imported.every((path) => PLAIN_BASES.has(path) || isOfKnownPackage(path));
+  const isKnown = (path: string) => PLAIN_BASES.has(path) || LIGHTNING.test(path) || isOfKnownPackage(path);
+  return !unknown && imported.every(isKnown);
 }
 
 /** Others may run between two lines of it, or `self` is another object at the second. */

@@ -11,15 +11,16 @@ import { mayLead } from '../../semantic/paths.js';
 import { isNotebook } from '../../semantic/program.js';
 import { isRedefined, mayBeReadElsewhere } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
-import { methodName, receiverOf, statementOf, unparenthesized } from '../../semantic/statements.js';
+import { isCallee, methodName, receiverOf, statementOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { suspicionsOf } from '../../values/effects/calls.js';
 import { asksForGraph } from '../../values/effects/forward.js';
 import { differentiates, differentiatingReader, onlyReadOutside } from '../../values/effects/mode.js';
-import { effectsOf } from '../../values/index.js';
+import { effectsOf, valueOf } from '../../values/index.js';
 import { escapesOf } from '../../values/uses/escapes.js';
 import { isReport } from '../../values/uses/report.js';
+import { recordsNoGraph } from '../../values/value/gradient.js';
 import { valuesPutInto } from '../../values/value/parts.js';
 import { GradTrace } from '../../values/value/trace.js';
 import { LR_SCHEDULERS } from '../catalog-modules.js';
@@ -205,6 +206,28 @@ function asksAboutGraph(read: PyNode, statement: PyNode): boolean {
   return false;
 }
 
+/** `writer.add_scalar('q', torch.max(q), step)`: what operations make of it is reported. */
+function isReported(module: PyModule, read: PyNode): boolean {
+  for (let value = read; ; ) {
+    if (isReport(module, value)) return true;
+    const { parent } = value;
+    const isMethod = parent?.type === 'attribute' && parent.object === value && isCallee(parent);
+    const call = isMethod || parent?.type === 'argument_list' ? parent?.parent : undefined;
+    if (call?.type !== 'call') return false;
+    const path = calledPath(module, call);
+    const isPlain = isMethod ? isPure(module, methodName(call) ?? '') : isOperation(row(path ?? ''));
+    if (!isPlain) return false;
+    value = call;
+  }
+}
+
+/** `with torch.no_grad(): target = reward - 0.9 * value`: another tensor, which has no graph in either mode. */
+function isComputedWithout(module: PyModule, read: PyNode): boolean {
+  const { parent } = read;
+  if (parent?.type !== 'binary_operator' || !recordsNoGraph(module, read)) return false;
+  return valueOf(module, read).isTensor;
+}
+
 /** `x.to(device)` as a statement: another tensor, which nobody gets. */
 function isDropped(module: PyModule, read: PyNode, statement: PyNode): boolean {
   let at = read;
@@ -238,7 +261,7 @@ function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: numbe
   const statement = statementOf(read);
   if (statement.type === 'delete_statement') return true;
   if (asksAboutGraph(read, statement)) return false;
-  if (isReport(module, read)) return true;
+  if (isReported(module, read) || isComputedWithout(module, read)) return true;
   const holder = read.closest('comparison_operator', 'call', 'block', 'module');
   if (holder?.type === 'comparison_operator') return true;
   if (isDropped(module, read, statement)) return true;

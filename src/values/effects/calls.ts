@@ -184,17 +184,19 @@ function opaqueCall(
         models.has(each.text) || (each.text === self && self !== undefined) || isNetworkOf(each, models),
     );
   const graph = given.find((each) => trace.of(each) === 'graph');
+  const name = nameOf(callee);
+  const receiver = receiverOf(call);
+  const isOfNetwork = receiver !== undefined && models.has(receiver.text);
   const found = functionElsewhere(module, callee) ?? makerElsewhere(module, path);
-  if (found !== undefined) {
+  // A method of a network may keep what it computes, whatever it is given.
+  if (found !== undefined && !isOfNetwork) {
     if ((network ?? graph) === undefined || isHarmlessFunction(found)) return undefined;
     const place = placeOf(found.module, found.node);
     return ask(
       'only-reads',
     )`Does \`${shown(callee)}\` (${place}) only read \`${shown(network ?? graph ?? callee)}\`, without keeping or differentiating it?`;
   }
-  const name = nameOf(callee);
-  const receiver = receiverOf(call);
-  if (receiver !== undefined && models.has(receiver.text)) {
+  if (isOfNetwork) {
     if (/^(?:train|eval)$/.test(name)) {
       const switching = switchingNetwork(module);
       return switching && anotherNetwork(receiver, switching);
