@@ -1,6 +1,6 @@
 import { isOperation, ofTensor, row } from '../../library/library.js';
 import { makerOf } from '../../semantic/elsewhere.js';
-import { definitionOf, reachingDefinitions, readsReached } from '../../semantic/flow.js';
+import { type Definition, definitionOf, reachingDefinitions, readsReached } from '../../semantic/flow.js';
 import { partReturned } from '../../semantic/function-uses.js';
 import { shown } from '../../semantic/gate.js';
 import { calledPath } from '../../semantic/imports.js';
@@ -8,7 +8,7 @@ import { readerOfVariables } from '../../semantic/liveness.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
 import { mayLead } from '../../semantic/paths.js';
-import { isNotebook } from '../../semantic/program.js';
+import { isForProgramOnly, isNotebook } from '../../semantic/program.js';
 import { isRedefined, mayBeReadElsewhere } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
 import { isCallee, methodName, receiverOf, statementOf, unparenthesized } from '../../semantic/statements.js';
@@ -125,7 +125,9 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
   const followed = new Set<PyNode>();
   for (const name of changedIn(part)) {
     if (!leavesGraph(part, name)) continue;
-    const isOpen = owner === module.root && module.writes(module.scope, name).some(isInside);
+    const isOpen =
+      owner === module.root &&
+      module.writes(module.scope, name).some((write) => isInside(write) && !isForProgramOnly(module, write));
     if (isOpen && mayHoldGraph(part, name) && isNotebook(module))
       yield unknown(onlyReadOutside(module, name));
     else if (isOpen && mayHoldGraph(part, name) && mayBeReadElsewhere(module, name))
@@ -225,7 +227,10 @@ function isReported(module: PyModule, read: PyNode): boolean {
 function isComputedWithout(module: PyModule, read: PyNode): boolean {
   const { parent } = read;
   if (parent?.type !== 'binary_operator' || !recordsNoGraph(module, read)) return false;
-  return valueOf(module, read).isTensor;
+  const definitions = reachingDefinitions(module, read) ?? [];
+  const isTensors = (found: Definition): boolean =>
+    found.kind === 'value' && found.value.type === 'call' && isPure(module, methodName(found.value) ?? '');
+  return valueOf(module, read).isTensor || (definitions.length > 0 && definitions.every(isTensors));
 }
 
 /** `x.to(device)` as a statement: another tensor, which nobody gets. */
@@ -293,11 +298,15 @@ function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: numbe
 }
 
 /** The reads of what an assignment changes: of `y`, of `y[i]` wherever `y` is read. */
-function readsOfTarget(
-  { module, run }: Part,
-  target: PyNode,
-  statement: PyNode,
-): readonly PyNode[] | undefined {
+function readsOfTarget(part: Part, target: PyNode, statement: PyNode): readonly PyNode[] | undefined {
+  // `_, index = values.max(1)`
+  if (/^(?:pattern_list|tuple_pattern)$/.test(target.type)) {
+    const parts = target.named.map((each) =>
+      each.type === 'identifier' ? readsOfTarget(part, each, statement) : undefined,
+    );
+    return parts.every((each) => each !== undefined) ? parts.flat() : undefined;
+  }
+  const { module, run } = part;
   const isElement = target.type === 'subscript';
   const name = isElement ? target.value : target;
   const scope = name?.type === 'identifier' ? module.resolve(name) : undefined;

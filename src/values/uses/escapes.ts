@@ -206,8 +206,8 @@ function isHeldOutside(module: PyModule, functionNode: PyNode, object: PyNode): 
   if (root.type !== 'identifier') return true;
   const scope = module.resolve(root);
   if (scope === undefined || !functionNode.contains(scope.node)) return true;
-  return !module.writes(scope, root.text).every((write) => {
-    const definition = definitionOf(write);
+  const definitions = reachingDefinitions(module, root) ?? module.writes(scope, root.text).map(definitionOf);
+  return !definitions.every((definition) => {
     if (definition.kind === 'update') return true;
     return definition.kind === 'value' && isMadeBy(module, definition.value);
   });
