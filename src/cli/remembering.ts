@@ -25,13 +25,11 @@ export async function cacheOf(context: Context, project: Project): Promise<Cache
   const place = placeFor(context, project);
   if (place === undefined) return undefined;
   if (place.objection === undefined)
-    return new Cache(place, [
-      ownVersion(),
-      await io.self.build(),
-      projectRoot(project),
-      io.cwd,
-      project.facts,
-    ]);
+    return new Cache(
+      place,
+      [ownVersion(), await io.self.build(), projectRoot(project), io.cwd, project.facts],
+      (path) => project.factsFor(path),
+    );
   complain(context, place.objection);
   return undefined;
 }

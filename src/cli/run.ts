@@ -9,7 +9,7 @@ import { COMMANDS, type CommandName, commandInfo, isCommand } from './commands.j
 import type { Context } from './context.js';
 import { behindDoors } from './door.js';
 import { EXIT, failureText, Interrupted, type Io, paintFor, widthOf } from './io.js';
-import { optionInfo } from './options.js';
+import { type OptionName, optionInfo } from './options.js';
 import { OTHERS_COMMANDS, OTHERS_STARTS } from './others-words.js';
 import { ownVersion } from './package.js';
 
@@ -70,6 +70,7 @@ async function dispatch(
   const { Context } = await import('./context.js');
   const context = new Context(io, args, await loadCatalogue());
   if (name !== 'server' && commandInfo(name).options.includes('plugin')) await context.loadPlugins();
+  if (args.given.some((each) => WRITES.has(each))) (await import('./output-guard.js')).guardOutputs(context);
   const code = await (await commandOf(name))(context);
   if (LOOKING.has(name)) {
     // A signal that came meanwhile is heard only when the event loop gets its turn.
@@ -117,6 +118,9 @@ function ownWords(name: CommandName, first: string, rest: readonly string[]): re
   if (name !== 'apply') return words;
   return words.map((word) => (word === '-p' || word === '--patch' ? '--interactive' : word));
 }
+
+/** Options that may name a file to write. */
+const WRITES: ReadonlySet<OptionName> = new Set(['output', 'output-format', 'save-evidence']);
 
 /** Commands that only look at files: interrupted is interrupted, however late. */
 const LOOKING: ReadonlySet<CommandName> = new Set(['check', 'diff', 'baseline']);

@@ -7,6 +7,7 @@ import { eachBesideOnce } from '../workspace/changes.js';
 import { leftAsIs } from '../workspace/examine.js';
 import { slashed } from '../workspace/places.js';
 import type { Visit } from '../workspace/visit.js';
+import { refuseLooseFile, withoutKnown } from './baseline.js';
 import type { Context } from './context.js';
 import { type Look, lookThrough } from './looking.js';
 import { evidenceOf, withDiagnosis } from './oom.js';
@@ -25,11 +26,12 @@ export async function settle(
   look: Look,
 ): Promise<{ readonly seen: Visit; readonly outcomes: readonly Outcome[] }> {
   const evidence = await evidenceOf(context);
-  if (evidence === undefined) {
+  refuseLooseFile(context);
+  if (evidence === undefined && context.args.text('baseline') === undefined) {
     const seen = await lookThrough(context, look, 'fix');
     return { seen, outcomes: await settledOutcomes(look, seen) };
   }
-  const found = await related(context, look, evidence);
+  const found = evidence === undefined ? await newIn(context, look) : await related(context, look, evidence);
   const engine = await look.tools.engine();
   const decide = await look.project.policy();
   const outcomes: Outcome[] = [];
@@ -54,6 +56,13 @@ export async function settle(
   return { seen, outcomes: await settledOutcomes(look, seen) };
 }
 
+/** What was seen, without what the baseline of `--baseline` knows. */
+export async function newIn(context: Context, look: Look): Promise<Visit> {
+  const seen = await lookThrough(context, look, 'report');
+  const report = { scans: seen.scans, skipped: seen.skipped, checked: seen.files };
+  return { ...seen, scans: withoutKnown(context, look, report).scans };
+}
+
 /** As the policy says, or as a run of the user's command does. */
 export async function decided(context: Context, look: Look, outcomes: readonly Outcome[]): Promise<Decided> {
   const { isDecidedByRun, verifiedOutcomes } = await import('./verifying.js');
@@ -66,7 +75,7 @@ export async function related(
   look: Look,
   evidence: NonNullable<Awaited<ReturnType<typeof evidenceOf>>>,
 ): Promise<Visit & { readonly reasons: Reasons }> {
-  const seen = await lookThrough(context, look, 'report');
+  const seen = await newIn(context, look);
   const { oom } = await withDiagnosis(
     { scans: seen.scans, skipped: seen.skipped, checked: seen.files },
     evidence,

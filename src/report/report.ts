@@ -34,6 +34,8 @@ export interface Report {
   readonly oom?: Diagnosis;
   /** The words that chose files and transforms, for a command that goes on from here. */
   readonly aim?: string;
+  /** The same for a command that names its file and its transform. */
+  readonly terms?: string;
   /** What `memfix prove` measured on the user's own run. */
   readonly proven?: Proven;
   /** Runs that cannot fit the card that the config names. */

@@ -44,7 +44,13 @@ class Client {
   static async start(files: Readonly<Record<string, string>>, how: object = {}): Promise<Client> {
     const cwd = repositoryWith(files);
     const main = join(import.meta.dirname, 'toy-main.ts');
-    const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, 'server'], { cwd });
+    const child = spawn(
+      process.execPath,
+      ['--import', import.meta.resolve('tsx'), main, 'server', '--stdio'],
+      {
+        cwd,
+      },
+    );
     const connection = createProtocolConnection(
       new StreamMessageReader(child.stdout),
       new StreamMessageWriter(child.stdin),

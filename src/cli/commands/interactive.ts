@@ -13,16 +13,17 @@ import { State } from '../../workspace/state.js';
 import type { Visit } from '../../workspace/visit.js';
 import { Writer } from '../../workspace/writer.js';
 import { dropTyped } from '../ask.js';
+import { refuseLooseFile } from '../baseline.js';
 import { type Context, EXIT } from '../context.js';
 import { Interrupted, wantsColor } from '../io.js';
-import { type Look, lookThrough, prepare } from '../looking.js';
+import { type Look, prepare } from '../looking.js';
 import { evidenceOf } from '../oom.js';
 import { page, pagerFor } from '../pager.js';
 import { provenByRuns, provenOf } from '../proven.js';
 import { exitCodeFor } from '../results.js';
 import type { Reasons } from '../session-files.js';
 import type { Remember } from '../session-remember.js';
-import { related } from '../settling.js';
+import { newIn, related } from '../settling.js';
 import { tidy } from '../tidying.js';
 import { guardFiles, nameHeld, reportUnwritten, sayHowToUndo, stageFiles } from '../writing.js';
 
@@ -39,13 +40,12 @@ export async function applyInteractively(context: Context): Promise<number> {
       `\`${flag}\` needs a terminal on standard input and standard error. Without one, \`memfix apply\` takes the safe fixes and \`memfix diff\` prints them.`,
     );
   }
+  refuseLooseFile(context);
   const look = await prepare(context);
   await tidy(context, look.project.root);
   const evidence = await evidenceOf(context);
   const found: Visit & { readonly reasons?: Reasons } =
-    evidence === undefined
-      ? await lookThrough(context, look, 'report')
-      : await related(context, look, evidence);
+    evidence === undefined ? await newIn(context, look) : await related(context, look, evidence);
   const seen = withoutUnsound(found, await look.tools.engine());
   const held = await guardFiles(
     context,
@@ -167,7 +167,7 @@ async function provenFor(context: Context, look: Look): Promise<Proven | undefin
 /** Writes into the config that is in force, or makes one beside the project. */
 function rememberer({ project }: Look): Remember {
   return (transform, questions, path, reach) => {
-    const file = assumeFile(project.config.path, project.root);
+    const file = assumeFile(project.rulesFor(path).config.path, project.root);
     const { cwd } = project.request;
     const place = shownFrom(dirname(file), resolve(cwd, path));
     const { isolated, isTarget } = project.request;

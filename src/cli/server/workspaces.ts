@@ -73,7 +73,7 @@ export class Workspaces {
     }
     const space = await opened;
     const name = shownFrom(cwd, path);
-    const isExcluded = space.project.config.exclude.some((patterns) => patterns.matches(path, false));
+    const isExcluded = space.project.rulesFor(path).excludes(path, false);
     return isExcluded || isVendored(name) ? undefined : { space, name };
   }
 
