@@ -1,11 +1,12 @@
-import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isNotebookName } from '../text/notebook/notebook.js';
-import { codeOf, Failure } from '../workspace/failure.js';
+import { textOf } from '../workspace/bounded.js';
+import { Failure } from '../workspace/failure.js';
 import { askGit } from '../workspace/git.js';
 import type { Context } from './context.js';
 
-/** Bytes at the beginning of a file that show who wrote it. */
+/** Characters at the beginning of a file that show who wrote it. */
 const BEGINNING = 4096;
 
 /** What reports of memfix look like, each format at its beginning; a patch is one, too. */
@@ -45,19 +46,8 @@ function guard(shown: string, path: string): void {
 }
 
 function isReport(path: string): boolean {
-  const bytes = Buffer.alloc(BEGINNING);
-  try {
-    const file = openSync(path, 'r');
-    try {
-      const text = bytes.toString('utf8', 0, readSync(file, bytes, 0, BEGINNING, 0));
-      return REPORTS.some((each) => each.test(text));
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    if (codeOf(error) === undefined) throw error;
-    return false;
-  }
+  const beginning = textOf(path)?.slice(0, BEGINNING);
+  return beginning !== undefined && REPORTS.some((each) => each.test(beginning));
 }
 
 function isTracked(path: string): boolean {

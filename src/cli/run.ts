@@ -50,20 +50,23 @@ async function dispatch(
   io: Io,
   loadCatalogue: () => Promise<Catalogue>,
 ): Promise<number> {
+  const ordered = withCommandFirst(words, io);
   // Who comes with a log of a run that died wants to know why, whatever the command is called.
-  const [first, ...rest] = /^--(?:oom|snapshot)(?:=|$)/.test(words[0] ?? '') ? ['check', ...words] : words;
+  const [first, ...rest] = /^--(?:oom|snapshot)(?:=|$)/.test(ordered[0] ?? '')
+    ? ['check', ...ordered]
+    : ordered;
   if (first === undefined) return alone(io, loadCatalogue);
   if (first === '--version' || first === '-V' || first === 'version')
     return print(io, `memfix ${ownVersion()}\n`);
   if (first === '--help' || first === '-h' || first === 'help')
     return print(io, await helpAbout(rest[0], io));
   const isImplied = isForCheck(first, io);
-  const name = isImplied ? commandNamed('check', words) : commandNamed(first, rest);
+  const name = isImplied ? commandNamed('check', ordered) : commandNamed(first, rest);
   if (name === undefined) throw unknownCommand(first);
   const { Arguments } = await import('./arguments.js');
   const args = Arguments.parse(
     name,
-    isImplied ? ownWords(name, 'check', words) : ownWords(name, first, rest),
+    isImplied ? ownWords(name, 'check', ordered) : ownWords(name, first, rest),
   );
   if (args.flag('help')) return print(io, await helpAbout(name, io));
   if (args.flag('version')) return print(io, `memfix ${ownVersion()}\n`);
@@ -97,6 +100,23 @@ function commandNamed(word: string, rest: readonly string[]): CommandName | unde
   if (['check', 'fix', 'apply'].includes(word) && rest.includes('--diff')) return 'diff';
   if (word === 'fix' || (word === 'check' && rest.includes('--fix'))) return 'apply';
   return isCommand(word) ? word : undefined;
+}
+
+/** `memfix --no-pager check .`, as git is called: options may stand before the command. */
+function withCommandFirst(words: readonly string[], io: Io): readonly string[] {
+  const at = words.findIndex((word) => commandNamed(word, []) !== undefined);
+  const [before, name] = [words.slice(0, at), words[at]];
+  if (at < 1 || name === undefined || existsSync(resolve(io.cwd, name))) return words;
+  const isOptions = before.every(
+    (word, index) => word.startsWith('-') || takesValue(before[index - 1] ?? ''),
+  );
+  return isOptions ? [name, ...before, ...words.slice(at + 1)] : words;
+}
+
+function takesValue(word: string): boolean {
+  const own = Object.values(COMMANDS).flatMap(({ options }): readonly OptionName[] => options);
+  const named = own.find((each) => word === `--${each}` || word === `-${optionInfo(each).short}`);
+  return named !== undefined && optionInfo(named).type === 'string' && optionInfo(named).optional !== true;
 }
 
 /** `memfix .`, `memfix --fix src`: no command, and something that `check` understands, as other tools are called. */

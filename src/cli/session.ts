@@ -46,6 +46,8 @@ export interface ReviewInput {
   readonly state: State;
   /** Writes a yes into the configuration. */
   readonly remember: Remember;
+  /** The file that a yes about this one is written into. */
+  assumesIn?(path: string): string;
   /** Take up the answers that an earlier session left. */
   readonly resume: boolean;
   readonly terminal: Terminal;
@@ -232,7 +234,12 @@ class Session {
       this.#take(take(resume(this.#review), 'There was no question to remember a yes for.'));
       return;
     }
-    this.#print(noteText(reachQuestion(questions.length), lookOf(this.input.terminal)));
+    this.#print(
+      noteText(
+        reachQuestion(questions.length, this.input.assumesIn?.(item.path)),
+        lookOf(this.input.terminal),
+      ),
+    );
     const line = await this.#ask.line('?', 'this, file or all');
     this.#onScreen = undefined;
     if (line.kind === 'interrupted') return this.#take(press(this.#review, CTRL_C));
@@ -243,10 +250,13 @@ class Session {
     }
     if (this.#refresh(item.path)) return;
     const about = [item.transform, questions, item.path, reach] as const;
-    const { isWritten, note } = this.input.remember(...about);
+    const { isWritten, note, isFor } = this.input.remember(...about);
     this.#take(take(resume(this.#review), note));
     if (isWritten)
-      this.#review = { ...this.#review, items: this.#files.assume(this.#review.items, covers(...about)) };
+      this.#review = {
+        ...this.#review,
+        items: this.#files.assume(this.#review.items, covers(...about, isFor)),
+      };
   }
 
   async #page(): Promise<Card> {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Decide, Outcome } from '../engine/outcome.js';
+import type { Decide, Finding, Outcome } from '../engine/outcome.js';
 import type { CheckedFiles } from '../oom/places.js';
 import { isNotebookName, readNotebook } from '../text/notebook/notebook.js';
 import { textOf } from '../workspace/bounded.js';
@@ -31,7 +31,8 @@ export async function settle(
     const seen = await lookThrough(context, look, 'fix');
     return { seen, outcomes: await settledOutcomes(look, seen) };
   }
-  const found = evidence === undefined ? await newIn(context, look) : await related(context, look, evidence);
+  const found: Visit & { readonly known?: Recorded } =
+    evidence === undefined ? await newIn(context, look) : await related(context, look, evidence);
   const engine = await look.tools.engine();
   const decide = await look.project.policy();
   const outcomes: Outcome[] = [];
@@ -39,16 +40,18 @@ export async function settle(
   const skipped = [...found.skipped];
   for (const scan of found.scans) {
     const keys = new Set(scan.findings.map(({ key }) => key));
+    const recorded = found.known?.get(scan.file.path);
+    const isAbout = ({ key }: Finding) => (found.known === undefined ? keys.has(key) : !recorded?.has(key));
     const outcome =
       keys.size === 0
         ? leftAsIs(scan)
         : await engine.repair(scan.file, (finding, preview) =>
-            keys.has(finding.key) ? decide(finding, preview) : { kind: 'skip' },
+            isAbout(finding) ? decide(finding, preview) : { kind: 'skip' },
           );
     if (outcome.kind === 'skipped') skipped.push(outcome);
     else {
       scans.push(scan);
-      const findings = outcome.remaining.findings.filter(({ key }) => keys.has(key));
+      const findings = outcome.remaining.findings.filter(isAbout);
       outcomes.push({ ...outcome, remaining: { ...outcome.remaining, findings } });
     }
   }
@@ -56,11 +59,25 @@ export async function settle(
   return { seen, outcomes: await settledOutcomes(look, seen) };
 }
 
+/** Keys of findings that a baseline knows, by path. */
+type Recorded = ReadonlyMap<string, ReadonlySet<string>>;
+
 /** What was seen, without what the baseline of `--baseline` knows. */
-export async function newIn(context: Context, look: Look): Promise<Visit> {
+export async function newIn(context: Context, look: Look): Promise<Visit & { readonly known: Recorded }> {
   const seen = await lookThrough(context, look, 'report');
-  const report = { scans: seen.scans, skipped: seen.skipped, checked: seen.files };
-  return { ...seen, scans: withoutKnown(context, look, report).scans };
+  const { scans } = withoutKnown(context, look, {
+    scans: seen.scans,
+    skipped: seen.skipped,
+    checked: seen.files,
+  });
+  const left = new Set(
+    scans.flatMap(({ file, findings }) => findings.map(({ key }) => `${file.path}\n${key}`)),
+  );
+  const known = seen.scans.map(({ file: { path }, findings }) => {
+    const keys = findings.map(({ key }) => key).filter((key) => !left.has(`${path}\n${key}`));
+    return [path, new Set(keys)] as const;
+  });
+  return { ...seen, scans, known: new Map(known) };
 }
 
 /** As the policy says, or as a run of the user's command does. */

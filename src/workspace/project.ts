@@ -94,6 +94,12 @@ export class Project {
     return this.#nested.below.map(({ config }) => config);
   }
 
+  /** Patterns of all configs that files are passed over for. */
+  get excluded(): readonly string[] {
+    const all = [this.config, ...this.nestedConfigs].flatMap(({ exclude }) => exclude);
+    return [...new Set(all.flatMap(({ patterns }) => patterns))];
+  }
+
   /** A name for what counts for a file, besides what counts for the run; undefined where that is all. */
   factsFor(path: string): string | undefined {
     const rules = this.rulesFor(path);

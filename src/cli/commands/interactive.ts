@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { Engine } from '../../engine/engine.js';
 import type { Outcome, Scan } from '../../engine/outcome.js';
+import { printable } from '../../report/cells.js';
 import { plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
 import { forTerminal, withoutMarks } from '../../report/terminal.js';
@@ -109,6 +110,7 @@ async function converse(
   const leave = () => process.emit('SIGINT', 'SIGINT');
   io.signal.addEventListener('abort', leave);
   const paths: string[] = [];
+  const told = new Set<string>();
   const terminal = {
     input: io.stdin as NodeJS.ReadStream,
     output: (io.screen ?? io.stderr) as NodeJS.WriteStream,
@@ -131,7 +133,12 @@ async function converse(
         return written;
       },
       reread: (path) => reread(look, path),
-      remember: rememberer(look),
+      remember: (...about) => {
+        const answer = rememberer(look)(...about);
+        if (answer.isWritten) told.add(assumedIn(look, about[2]));
+        return answer;
+      },
+      assumesIn: (path) => printable(assumedIn(look, path)),
       state: State.of(repositoryRoot(io.cwd) ?? io.cwd, io.env),
       resume: args.flag('resume'),
       aim: args.aim,
@@ -143,6 +150,8 @@ async function converse(
     });
     stageFiles(context, look, paths);
     if (result.files > 0) sayHowToUndo(context, writer.roots);
+    for (const file of told)
+      context.say(`What you said for good stays: it stands in \`assume\` of ${printable(file)}.`);
     reportUnwritten(context, result.failed);
     // The session has said what was left.
     if (io.signal.aborted) throw new Interrupted();
@@ -164,6 +173,11 @@ async function provenFor(context: Context, look: Look): Promise<Proven | undefin
   return runs.length === 0 ? undefined : provenByRuns(context, look, runs);
 }
 
+/** The file that a yes about a file is written into, as it is shown. */
+function assumedIn({ project }: Look, path: string): string {
+  return shownFrom(project.request.cwd, assumeFile(project.rulesFor(path).config.path, project.root));
+}
+
 /** Writes into the config that is in force, or makes one beside the project. */
 function rememberer({ project }: Look): Remember {
   return (transform, questions, path, reach) => {
@@ -183,7 +197,11 @@ function rememberer({ project }: Look): Remember {
         file,
         questions.map((question) => entryFor(transform, question, place, reach)),
       );
-      return { isWritten: true, note: `Accepted, and written to \`assume\` of ${shownFrom(cwd, file)}.` };
+      return {
+        isWritten: true,
+        note: `Accepted, and written to \`assume\` of ${shownFrom(cwd, file)}.`,
+        isFor: (other) => project.rulesFor(other) === project.rulesFor(path),
+      };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       return { isWritten: false, note: `${error.message}. ${error.next}` };
