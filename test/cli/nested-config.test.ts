@@ -80,6 +80,20 @@ test('a second run says the same; a config that changes, comes or goes counts at
   // No folder changes by this, only what a file says.
   writeFileSync(join(cwd, 'pk/a/pyproject.toml'), FILES['pk/a/pyproject.toml']);
   expect((await found(setting)).sort()).toEqual(EXPECTED);
+  await wait(2100);
+  for (const _ of [1, 2, 3]) expect((await found(setting)).sort()).toEqual(EXPECTED);
+});
+
+test('what was found before a config came is forgotten, also in a part of the project', async () => {
+  const { 'pk/a/pyproject.toml': config, ...others } = FILES;
+  const cwd = repositoryWith(others);
+  const setting = { cwd, build: 'nested part' };
+  const inPart = async () => (await found(setting, 'pk')).sort();
+  await wait(2100);
+  for (const _ of [1, 2]) expect(await inPart()).toContain('pk/a/x.py drop-hold');
+  put(cwd, { 'pk/a/pyproject.toml': config });
+  await wait(2100);
+  for (const _ of [1, 2, 3]) expect(await inPart()).toEqual(EXPECTED.slice(0, 3));
 });
 
 test('`--show-settings` tells which one counts for a file, and which others there are', async () => {
