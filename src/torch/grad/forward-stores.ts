@@ -9,6 +9,7 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import {
+  argumentValue,
   enclosingFunction,
   givenTo,
   methodName,
@@ -41,8 +42,7 @@ export function* storesOf(module: PyModule, functionNode: PyNode): Generator<Sto
 }
 
 export function mayHaveGraph(module: PyModule, given: PyNode): boolean {
-  const value = given.type === 'keyword_argument' ? (given.value ?? given) : given;
-  const known = valueOf(module, value);
+  const known = valueOf(module, argumentValue(given));
   return known.kind !== 'number' && known.mayHaveGraph();
 }
 

@@ -25,7 +25,7 @@ import { valuesPutInto } from '../../values/value/parts.js';
 import { GradTrace } from '../../values/value/trace.js';
 import { callersElsewhere } from '../grad/callers.js';
 import { type GradDoubt, no, unknown } from '../grad/doubts.js';
-import { switchesToEvaluation } from '../grad/evaluation.js';
+import { switchesToTraining } from '../grad/evaluation.js';
 import { networkRunBy } from '../grad/numeric-runs.js';
 import { ONLY_READ } from '../questions.js';
 
@@ -103,10 +103,6 @@ function* refusals(module: PyModule, loop: PyNode, models: readonly PyNode[]): G
 export function* ownCalls(statement: PyNode): Generator<PyNode> {
   for (const node of statement.walk(({ type }) => !/_definition$|^lambda$/.test(type)))
     if (node.type === 'call') yield node;
-}
-
-export function switchesToTraining(call: PyNode, model: string): boolean {
-  return methodName(call) === 'train' && receiverOf(call)?.text === model && !switchesToEvaluation(call);
 }
 
 /** Packages whose objects turn what they are fed into numbers for a report. */

@@ -13,6 +13,7 @@ import { ask, type Question } from '../../semantic/question.js';
 import { reachedFrom } from '../../semantic/reach.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
 import { decoratorsOf, givenTo, receiverOf } from '../../semantic/statements.js';
+import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { isHandle } from '../value/handles.js';
@@ -117,7 +118,7 @@ function isFollowed(module: PyModule, call: PyNode, callee: PyNode): boolean {
 }
 
 function isBuiltin(module: PyModule, callee: PyNode): boolean {
-  return callee.type === 'identifier' && module.resolve(callee) === undefined && isOfPython(callee.text);
+  return isUnbound(module, callee) && isOfPython(callee.text);
 }
 
 function soundsLikeOptimizer(module: PyModule, given: PyNode): boolean {
@@ -219,8 +220,7 @@ function opaqueCall(
       return ask(
         'kept-only-read',
       )`Is \`${shown(graph)}\`, which \`${shown(callee)}\` may keep, ${ONLY_READ}?`;
-    const isNowhere = callee.type === 'identifier' && module.resolve(callee) === undefined;
-    if (network !== undefined && isNowhere && !isFollowed)
+    if (network !== undefined && isUnbound(module, callee) && !isFollowed)
       return ask(
         'runs-without-training',
       )`Does \`${shown(callee)}\`, which comes from elsewhere, run without training \`${shown(network)}\`?`;

@@ -6,6 +6,7 @@ import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import { isOwnMember } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
+import { givesReturned, returnsOf } from '../../semantic/returns.js';
 import {
   argumentsOf,
   contextManagers,
@@ -15,7 +16,6 @@ import {
   isAsync,
   keywordValue,
   methodName,
-  ownNodes,
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
@@ -197,11 +197,9 @@ const HALF_DEPTH = MAX_DEPTH / 2;
 function mayReturnGraph(module: PyModule, definition: PyNode, depth: number): boolean {
   if (definition.type !== 'function_definition' || isAsync(definition)) return true;
   if (isDecoratedGradOff(module, definition)) return false;
-  if (depth >= HALF_DEPTH || decoratorsOf(definition).length > 0) return true;
-  const own = [...ownNodes(definition)];
-  if (own.some(({ type }) => type === 'yield')) return true;
-  return own.some(({ type, named: [value] }) => {
-    if (type !== 'return_statement' || value === undefined) return false;
-    return mayCarryGradient(module, value, '', Math.max(depth + 1, HALF_DEPTH));
-  });
+  if (depth >= HALF_DEPTH || !givesReturned(definition)) return true;
+  const inner = Math.max(depth + 1, HALF_DEPTH);
+  return returnsOf(definition).some(
+    (value) => value !== undefined && mayCarryGradient(module, value, '', inner),
+  );
 }

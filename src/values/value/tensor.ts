@@ -12,6 +12,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { alwaysReturns } from '../../semantic/returns.js';
 import {
   argumentsOf,
+  calleeOf,
   decoratorsOf,
   isAsync,
   methodName,
@@ -259,7 +260,7 @@ const OPEN_TENSOR: TensorFact = { kind: 'tensor', floating: 'unknown', open: tru
 const PARAMETERS: TensorFact = { kind: 'tensor', floating: 'yes' };
 
 function isTransparent(module: PyModule, decorator: PyNode): boolean {
-  const callee = decorator.type === 'call' ? (decorator.function ?? decorator) : decorator;
+  const callee = calleeOf(decorator);
   const path = qualifiedName(module, callee);
   return (
     callee.text === 'staticmethod' ||
