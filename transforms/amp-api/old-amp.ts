@@ -1,4 +1,5 @@
 import { isHarmlessBuiltin, isOfModulesToo } from '../../src/library/library.js';
+import { AMP_NAMES, OLD_AMP } from '../../src/library/names.js';
 import { type Gate, gate, placeOf } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import { readerInFile } from '../../src/semantic/liveness.js';
@@ -10,7 +11,6 @@ import type { Scope } from '../../src/semantic/scope.js';
 import { methodName, receiverOf } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { AMP_NAMES, OLD_AMP } from '../../src/torch/catalog.js';
 import { valueOf } from '../../src/values/index.js';
 
 /** A use of one of the names that moved. */

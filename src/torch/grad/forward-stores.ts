@@ -1,4 +1,5 @@
 import { cutsGraph, row } from '../../library/library.js';
+import { isModuleClass } from '../../library/paths.js';
 import { stringValue } from '../../semantic/attribute-uses.js';
 import { definitionBehind, selfName } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
@@ -18,7 +19,6 @@ import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { keepsGiven } from '../../values/value/names.js';
-import { isModuleClass } from '../catalog.js';
 
 /** A value that may have a graph, put where it outlives the call: on `self`, in a global, in what those hold. */
 export interface Store {

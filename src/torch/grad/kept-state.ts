@@ -1,3 +1,4 @@
+import { CACHING, PARAMETRIZE_CACHED } from '../../library/names.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { nameOf } from '../../semantic/called-name.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
@@ -8,7 +9,6 @@ import { functionsOf, reachedFrom } from '../../semantic/reach.js';
 import { decoratorsOf, enclosingClass, givenTo, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../../values/value/plain.js';
-import { CACHING, PARAMETRIZE_CACHED } from '../catalog.js';
 import { mayHold } from '../module/holds.js';
 import { mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 import { isReadForGraph, mayHaveGraph, readsGraphOf, type Store, storesOf } from './forward-stores.js';

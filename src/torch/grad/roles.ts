@@ -1,3 +1,4 @@
+import { NN_MODULE, TORCH_COMPILE, TORCH_JIT } from '../../library/names.js';
 import { ancestryOf } from '../../semantic/definitions.js';
 import { functionUses } from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
@@ -6,7 +7,6 @@ import type { PyModule } from '../../semantic/module.js';
 import { decoratorsOf, enclosingClass } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { usesInOtherModes } from '../../values/effects/mode.js';
-import { NN_MODULE, TORCH_COMPILE, TORCH_JIT } from '../catalog.js';
 
 /** Functions whose grad mode is their caller's business: a framework or the training loop calls them. */
 const CALLED_BY_TRAINING: ReadonlySet<string> = new Set([

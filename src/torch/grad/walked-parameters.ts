@@ -1,9 +1,9 @@
+import { OPTIMIZERS } from '../../library/names.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, receiverOf, statementOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isPlainAttribute } from '../../values/value/plain.js';
-import { OPTIMIZERS } from '../catalog.js';
 
 /**
  * What becomes of the parameters or the parts that a walk over a network gives. `plain`: they are counted, copied or

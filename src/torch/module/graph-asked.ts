@@ -1,10 +1,10 @@
+import { DEEPCOPY } from '../../library/names.js';
 import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isTarget } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { DEEPCOPY } from '../catalog.js';
 
 const FACTS: ReadonlySet<string> = new Set(['requires_grad', 'grad_fn', 'is_leaf']);
 const WORDS = [...FACTS, 'numpy', 'deepcopy'];

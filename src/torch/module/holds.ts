@@ -1,13 +1,12 @@
 import { givesModule } from '../../library/library.js';
+import { isModelMaker } from '../../library/paths.js';
 import { classAround } from '../../semantic/definitions.js';
 import { leadsInside } from '../../semantic/elsewhere.js';
 import { isGivenParts, isOnlyUsed } from '../../semantic/given-away.js';
-
 import { ingredientsOf } from '../../semantic/ingredients.js';
 import type { PyModule } from '../../semantic/module.js';
 import { methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isModelMaker } from '../catalog-modules.js';
 import { type Maker, madeBy } from './made-by.js';
 import { moduleKind } from './modules.js';
 

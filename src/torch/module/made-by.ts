@@ -1,4 +1,6 @@
 import { givesModule } from '../../library/library.js';
+import { ACCELERATOR, PLAIN_BASES, UNWRAPS, WRAPS_MODULE } from '../../library/names.js';
+import { isKbitPreparation, isModuleClass } from '../../library/paths.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { plainAttributes } from '../../semantic/attribute-uses.js';
 import { attributeValues, valueJustSet } from '../../semantic/attributes.js';
@@ -20,8 +22,6 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isKbitPreparation, isModuleClass, PLAIN_BASES } from '../catalog.js';
-import { ACCELERATOR, UNWRAPS, WRAPS_MODULE } from '../catalog-modules.js';
 import { attributeElsewhere } from './modules.js';
 
 /** `self.name`, which holds what it is given: neither the class nor a base of it makes more of that. */

@@ -1,4 +1,5 @@
 import { isOperation, ofTensor, row } from '../../library/library.js';
+import { LR_SCHEDULERS } from '../../library/names.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { definitionOf, reachingDefinitions, readsReached } from '../../semantic/flow.js';
 import { partReturned } from '../../semantic/function-uses.js';
@@ -22,7 +23,6 @@ import { escapesOf } from '../../values/uses/escapes.js';
 import { isReport } from '../../values/uses/report.js';
 import { valuesPutInto } from '../../values/value/parts.js';
 import { GradTrace } from '../../values/value/trace.js';
-import { LR_SCHEDULERS } from '../catalog-modules.js';
 import { callersElsewhere } from '../grad/callers.js';
 import { type GradDoubt, no, unknown } from '../grad/doubts.js';
 import { switchesToEvaluation } from '../grad/evaluation.js';

@@ -1,10 +1,10 @@
+import { isPeftModelMaker } from '../../library/paths.js';
 import { calledDefinition } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, hasSplat, receiverOf, statementOf } from '../../semantic/statements.js';
 import { ownsItsLines } from '../../syntax/layout.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isPeftModelMaker } from '../catalog.js';
 import { type ModelLoad, modelLoad } from '../huggingface/pretrained.js';
 import { trainingLoops } from './training-loop.js';
 

@@ -1,3 +1,11 @@
+import {
+  DISTRIBUTED_CLUES,
+  HALF_DTYPES,
+  NN_MODULE,
+  PARALLEL_WRAPPERS,
+  PLAIN_BASES,
+  TORCH_JIT,
+} from '../../library/names.js';
 import { familyOf } from '../../semantic/attribute-uses.js';
 import { lineageOf } from '../../semantic/elsewhere.js';
 import { type Gate, gate, placeOf } from '../../semantic/gate.js';
@@ -8,14 +16,6 @@ import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.j
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
-import {
-  DISTRIBUTED_CLUES,
-  HALF_DTYPES,
-  NN_MODULE,
-  PARALLEL_WRAPPERS,
-  PLAIN_BASES,
-  TORCH_JIT,
-} from '../catalog.js';
 import { attributeElsewhere, moduleKind } from '../module/modules.js';
 
 /** What happens to a module's buffers, and not to its plain attributes, where the module is wrapped, cast or loaded. */

@@ -1,4 +1,5 @@
 import { builtin, isOfModule } from '../../library/library.js';
+import { FRAMEWORKS, OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../../library/names.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { nameOf } from '../../semantic/called-name.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
@@ -13,8 +14,6 @@ import { reachedFrom } from '../../semantic/reach.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
 import { decoratorsOf, givenTo, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../../torch/catalog.js';
-import { FRAMEWORKS } from '../../torch/catalog-modules.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { isHandle } from '../value/handles.js';
 import { TRAINS, trainsInLibraries } from '../value/names.js';

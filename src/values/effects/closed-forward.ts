@@ -1,16 +1,15 @@
 import { ofTensor } from '../../library/library.js';
+import { CONTAINERS } from '../../library/names.js';
+import { isModuleClass } from '../../library/paths.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { ancestryOf, calledDefinition, methodNamed } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-
 import { isMethodOfProject } from '../../semantic/project-names.js';
 import { reachedFrom } from '../../semantic/reach.js';
 import { argumentsOf, hasSplat, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isModuleClass } from '../../torch/catalog.js';
-import { CONTAINERS } from '../../torch/catalog-modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import { forwardFacts, runsGiven } from './forward-index.js';
 

@@ -1,3 +1,5 @@
+import { AUTOGRAD_FUNCTIONS, CONTEXT_MANAGER, PLAIN_BASES } from '../../library/names.js';
+import { isModuleClass } from '../../library/paths.js';
 import { ancestryOf, methodsOf } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
@@ -12,7 +14,6 @@ import { functionsAround, reachedFrom, reaching } from '../../semantic/reach.js'
 import { decoratorsOf, enclosingClass, ownNodes } from '../../semantic/statements.js';
 import { questionFor } from '../../semantic/surroundings.js';
 import type { PyNode } from '../../syntax/node.js';
-import { AUTOGRAD_FUNCTIONS, CONTEXT_MANAGER, isModuleClass, PLAIN_BASES } from '../../torch/catalog.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
 import { isMadePartial, runsWhenGoneThrough } from './gone-through.js';
 import { type GradUse, gradUses } from './grad.js';

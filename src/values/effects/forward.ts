@@ -1,4 +1,5 @@
 import { builtin, isPlain, isPlainMethod } from '../../library/library.js';
+import { IS_GRAD_ENABLED } from '../../library/names.js';
 import { definitionBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { placeOf, shown } from '../../semantic/gate.js';
@@ -14,7 +15,6 @@ import {
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
-import { IS_GRAD_ENABLED } from '../../torch/catalog.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import type { GradTrace } from '../value/trace.js';

@@ -1,9 +1,9 @@
+import { PARTIAL, TORCH_DATA } from '../../library/names.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { callGiven } from '../../semantic/given-away.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import type { PyNode } from '../../syntax/node.js';
-import { PARTIAL, TORCH_DATA } from '../../torch/catalog.js';
 
 const MAX_HOPS = 3;
 

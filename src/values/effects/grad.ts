@@ -1,4 +1,5 @@
 import { packageOf, row } from '../../library/library.js';
+import { LR_SCHEDULERS } from '../../library/names.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { classBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
@@ -12,7 +13,6 @@ import { wordAround } from '../../semantic/word-places.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import type { Span } from '../../text/lines.js';
-import { LR_SCHEDULERS } from '../../torch/catalog-modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
 
 /** A place that needs gradients, or sets them up. `words` completes "because it …". */

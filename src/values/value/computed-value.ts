@@ -1,4 +1,5 @@
 import { isMaker, mayShare, ofTensor } from '../../library/library.js';
+import { PARAMETER, TORCH } from '../../library/names.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -11,7 +12,6 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { PARAMETER, TORCH } from '../../torch/catalog.js';
 
 const MAX_DEPTH = 8;
 /** Calls that tell one object from another of the same value, or write on it. */

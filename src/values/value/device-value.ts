@@ -1,13 +1,12 @@
 import { mayShare, ofTensor } from '../../library/library.js';
+import { CUDA_ORDINAL, DEVICE, TORCH } from '../../library/names.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { attributeValues, classValues } from '../../semantic/attributes.js';
-
 import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { CUDA_ORDINAL, DEVICE, TORCH } from '../../torch/catalog.js';
 import { heldTensor } from './held-tensor.js';
 import { kindOf } from './tensor.js';
 

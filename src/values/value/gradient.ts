@@ -1,4 +1,5 @@
 import { builtin, cutsGraph, ofTensor, row } from '../../library/library.js';
+import { NUMPY, TORCH, VARIABLE } from '../../library/names.js';
 import { attributeUses, callsOf } from '../../semantic/attribute-uses.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
@@ -19,7 +20,6 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { NUMPY, TORCH, VARIABLE } from '../../torch/catalog.js';
 import { registrationOf } from '../../torch/module/modules.js';
 import { isFloating, kindOf } from './tensor.js';
 

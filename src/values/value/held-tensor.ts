@@ -1,3 +1,5 @@
+import { MODULE_CONTAINERS, PARAMETER, PARAMETER_CONTAINERS } from '../../library/names.js';
+import { isModuleClass } from '../../library/paths.js';
 import { attributeUses, plainAttributes } from '../../semantic/attribute-uses.js';
 import { classAround, classBehind } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
@@ -5,7 +7,6 @@ import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isModuleClass, MODULE_CONTAINERS, PARAMETER, PARAMETER_CONTAINERS } from '../../torch/catalog.js';
 import { registrationOf } from '../../torch/module/modules.js';
 import { kindOf } from './tensor.js';
 

@@ -1,3 +1,4 @@
+import { MATRIX_PRODUCTS, PARAMETER } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
 import { initialValue } from '../../semantic/attribute-uses.js';
 import { classAround } from '../../semantic/definitions.js';
@@ -6,7 +7,6 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { MATRIX_PRODUCTS, PARAMETER } from '../../torch/catalog.js';
 import { type Dimension, shapeOf } from './shape.js';
 
 /** `left @ right`, or the same by a function of torch. */

@@ -1,4 +1,6 @@
 import { givesModule, row } from '../../library/library.js';
+import { CONTAINERS, PARTIAL, UNPICKLES } from '../../library/names.js';
+import { isModuleClass } from '../../library/paths.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { definitionBehind, methodNamed } from '../../semantic/definitions.js';
 import { boundElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
@@ -18,8 +20,6 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isModuleClass, PARTIAL, UNPICKLES } from '../../torch/catalog.js';
-import { CONTAINERS } from '../../torch/catalog-modules.js';
 import { CALLED, type Suspect } from '../effects/differentiators.js';
 import { gradUseBehind } from '../effects/elsewhere.js';
 import { forwardFacts } from '../effects/forward-index.js';

@@ -1,4 +1,5 @@
 import { isOperation, ofTensor, row } from '../../library/library.js';
+import { TENSOR_FUNCTIONS } from '../../library/names.js';
 import { initialValue } from '../../semantic/attribute-uses.js';
 import { classAround } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
@@ -18,7 +19,6 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { TENSOR_FUNCTIONS } from '../../torch/catalog.js';
 import { kindOf } from './tensor.js';
 
 const MAX_DEPTH = 12;

@@ -1,4 +1,5 @@
 import { builtin, isOfModulesToo, isOperation, ofTensor, type Row, row } from '../../library/library.js';
+import { FLOAT_DTYPES, INTEGER_DTYPES, PARAMETER } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, importsPackage, qualifiedName } from '../../semantic/imports.js';
@@ -13,7 +14,6 @@ import {
   receiverOf,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { FLOAT_DTYPES, INTEGER_DTYPES, PARAMETER } from '../../torch/catalog.js';
 import {
   arithmetic,
   INTEGER,

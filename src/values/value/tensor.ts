@@ -1,4 +1,5 @@
 import { row } from '../../library/library.js';
+import { TENSOR_TYPES } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition } from '../../semantic/definitions.js';
@@ -19,7 +20,6 @@ import {
 } from '../../semantic/statements.js';
 import type { FieldName } from '../../syntax/grammar.js';
 import type { PyNode } from '../../syntax/node.js';
-import { TENSOR_TYPES } from '../../torch/catalog.js';
 import { calledBy } from './called.js';
 import { callFact, instanceFact } from './tensor-calls.js';
 import {

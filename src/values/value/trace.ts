@@ -1,4 +1,5 @@
 import { builtin, givesHeld, givesModule, isPlainMethod, row, walksModule } from '../../library/library.js';
+import { DATA_LOADER } from '../../library/names.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
 import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
 import {
@@ -18,7 +19,6 @@ import { returnedBy } from '../../semantic/returns.js';
 import { functionElsewhere, starredFunction } from '../../semantic/star-imports.js';
 import { decoratorsOf, givenTo, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { DATA_LOADER } from '../../torch/catalog.js';
 import { mayBeField } from './data-field.js';
 import { objectMadeIn } from './meters.js';
 import { COLLECTS } from './names.js';
