@@ -79,7 +79,7 @@ export {
 export { hydraSetting, hydraSources } from '../semantic/hydra.js';
 export { calledPath, importsPackage, nameFor, qualifiedName } from '../semantic/imports.js';
 export { type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
-export { frameReader, neededAfter } from '../semantic/liveness.js';
+export { frameReader, neededAfter, readerInFile } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
 export { roleOf } from '../semantic/names.js';
 export { lacksParameter } from '../semantic/parameters.js';
