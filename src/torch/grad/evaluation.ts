@@ -1,5 +1,6 @@
 import { givesModule } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
+import { callOfMethod } from '../../semantic/called-name.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { excludeOneAnother, lastOf } from '../../semantic/paths.js';
@@ -101,8 +102,8 @@ const MODE = /\.(?:eval|train|to|cuda|cpu|parameters|state_dict|load_state_dict)
 function findEvaluations(module: PyModule): readonly Evaluation[] {
   const found = new Map<PyNode, Map<string, { model: PyNode; evals: PyNode[] }>>();
   for (const node of SWITCHES.flatMap((literal) => module.atWhere(literal, mayEvaluate))) {
-    const call = node.parent?.parent;
-    if (call?.type !== 'call' || !switchesToEvaluation(call)) continue;
+    const call = callOfMethod(node);
+    if (call === undefined || !switchesToEvaluation(call)) continue;
     const model = networkOf(call);
     const functionNode = enclosingFunction(call);
     if (model === undefined || functionNode === undefined || isNested(call, functionNode)) continue;

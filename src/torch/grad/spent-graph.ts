@@ -1,5 +1,6 @@
 import { ofTensor, row } from '../../library/library.js';
 import { isSetBetween } from '../../semantic/attributes.js';
+import { methodCallsAt } from '../../semantic/called-name.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
@@ -303,10 +304,9 @@ function optimizerSteps(module: PyModule): readonly PyNode[] {
 }
 
 function findSteps(module: PyModule): readonly PyNode[] {
-  return module.at('.step(').flatMap(({ text, parent }) => {
-    const call = text === 'step' ? parent?.parent : undefined;
-    // A step of `higher` and its like makes new weights and keeps the graph.
-    const changes = call?.type === 'call' && !/diff/i.test(receiverOf(call)?.text ?? '');
-    return changes && steppedOptimizer(module, call) !== undefined ? [call] : [];
-  });
+  // A step of `higher` and its like makes new weights and keeps the graph.
+  return methodCallsAt(module, '.step(').filter(
+    (call) =>
+      !/diff/i.test(receiverOf(call)?.text ?? '') && steppedOptimizer(module, call) !== undefined,
+  );
 }

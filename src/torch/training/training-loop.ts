@@ -1,6 +1,7 @@
 import { OPTIMIZERS } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
 import { initialValue } from '../../semantic/attribute-uses.js';
+import { methodCallsAt } from '../../semantic/called-name.js';
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -63,11 +64,7 @@ function callsIn(loop: PyNode, calls: readonly PyNode[]): readonly PyNode[] {
 
 /** The calls of a method of this name, in source order. */
 function callsAt(module: PyModule, method: string): readonly PyNode[] {
-  const calls = module.at(`.${method}(`).flatMap((node) => {
-    const call = node.text === method ? node.parent?.parent : undefined;
-    return call?.type === 'call' && methodName(call) === method ? [call] : [];
-  });
-  return calls.sort((a, b) => a.start - b.start);
+  return methodCallsAt(module, `.${method}(`).toSorted((a, b) => a.start - b.start);
 }
 
 /** The optimizer that a call of `step` steps: `optimizer.step()`, `scaler.step(optimizer)`. */
