@@ -1,9 +1,16 @@
 import type { PyNode } from '../syntax/node.js';
 import { calledDefinition, classAround, classBehind, kinOf } from './definitions.js';
-import { definitionOf } from './flow.js';
+import { definitionOf, reachingDefinitions } from './flow.js';
 import type { PyModule } from './module.js';
 import { settersElsewhere } from './project-names.js';
-import { enclosingFunction, isInExpressionScope, ownNodes, statementOf } from './statements.js';
+import {
+  enclosingFunction,
+  isInExpressionScope,
+  ownNodes,
+  rootOf,
+  statementOf,
+  unparenthesized,
+} from './statements.js';
 
 /**
  * All values that `self.name` gets in the file, by the class, its bases, its subclasses or somebody who holds an instance;
@@ -138,4 +145,22 @@ export function attributeValuesInProject(module: PyModule, attribute: PyNode): r
   const name = attribute.attribute?.text ?? '';
   if (values === undefined || classNode === undefined) return undefined;
   return settersElsewhere(module, classNode, name)?.length === 0 ? values : undefined;
+}
+
+/** The same variable, attribute or element, which nothing has set in between. */
+export function isSameValue(module: PyModule, one: PyNode, other: PyNode): boolean {
+  const [a, b] = [unparenthesized(one), unparenthesized(other)];
+  if (a.text !== b.text || !/^(?:identifier|attribute|subscript)$/.test(a.type)) return false;
+  if (a.type !== 'identifier' && isSetBetween(module, a, b)) return false;
+  const [from, to] = [sourcesOf(module, a), sourcesOf(module, b)];
+  return from.length > 0 && from.length === to.length && from.every((binding) => to.includes(binding));
+}
+
+/** What gives a variable its value, or the one whose attribute or element a node is. */
+export function sourcesOf(module: PyModule, expression: PyNode): readonly PyNode[] {
+  const root = rootOf(expression);
+  if (root.type !== 'identifier') return [];
+  return (reachingDefinitions(module, root) ?? []).flatMap(({ kind, node }) =>
+    kind === 'update' ? [] : [node],
+  );
 }

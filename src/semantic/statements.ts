@@ -250,3 +250,17 @@ export function sameFunction(a: PyNode, b: PyNode): boolean {
   const around = (node: PyNode): PyNode | undefined => node.parent?.closest('function_definition', 'lambda');
   return around(a) === around(b);
 }
+
+/** Names, attributes and items by a constant or a name: the same text is the same object. */
+export function isPlainPath(node: PyNode): boolean {
+  if (node.type === 'identifier') return true;
+  if (node.type === 'attribute') return isPlainPath(node.object ?? node.children[0] ?? node);
+  if (node.type !== 'subscript') return false;
+  const value = node.value;
+  const keys = node.named.slice(1);
+  return (
+    value !== undefined &&
+    isPlainPath(value) &&
+    keys.every((key) => /^(?:string|integer|identifier)$/.test(key.type))
+  );
+}

@@ -78,6 +78,7 @@ export {
 } from '../semantic/given.js';
 export { hydraSetting, hydraSources } from '../semantic/hydra.js';
 export { calledPath, importsPackage, nameFor, qualifiedName } from '../semantic/imports.js';
+export { initialisesBefore } from '../semantic/instance.js';
 export { type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
 export { frameReader, neededAfter, readerInFile } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
@@ -182,7 +183,7 @@ export {
 export type { GradlessPart } from '../torch/record/left-behind.js';
 export { lossTerm } from '../torch/record/loss-term.js';
 export { storeGates } from '../torch/record/store-elsewhere.js';
-export { initialisesBefore, inPlaceGates, startOf } from '../torch/statistic/in-place-statistic.js';
+export { inPlaceGates, startOf } from '../torch/statistic/in-place-statistic.js';
 export {
   mayHaveStatistic,
   type RunningStatistic,

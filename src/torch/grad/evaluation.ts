@@ -9,6 +9,7 @@ import {
   argumentValue,
   enclosingFunction,
   enclosingLoops,
+  isPlainPath,
   methodName,
   ownNodes,
   receiverOf,
@@ -173,20 +174,6 @@ export function networkOf(evalCall: PyNode): PyNode | undefined {
   let inner = receiverOf(evalCall);
   while (inner?.type === 'call' && givesModule(methodName(inner) ?? '')) inner = receiverOf(inner);
   return inner !== undefined && isPlainPath(inner) ? inner : undefined;
-}
-
-/** Names, attributes and items by a constant or a name: the same text is the same object. */
-export function isPlainPath(node: PyNode): boolean {
-  if (node.type === 'identifier') return true;
-  if (node.type === 'attribute') return isPlainPath(node.object ?? node.children[0] ?? node);
-  if (node.type !== 'subscript') return false;
-  const value = node.value;
-  const keys = node.named.slice(1);
-  return (
-    value !== undefined &&
-    isPlainPath(value) &&
-    keys.every((key) => /^(?:string|integer|identifier)$/.test(key.type))
-  );
 }
 
 function isNested(node: PyNode, functionNode: PyNode): boolean {

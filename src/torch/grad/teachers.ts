@@ -9,6 +9,7 @@ import {
   argumentsOf,
   argumentValue,
   enclosingFunction,
+  isPlainPath,
   methodName,
   receiverOf,
   statementOf,
@@ -17,7 +18,7 @@ import {
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff, onlyRunsGradOff } from '../../values/effects/mode.js';
 import { backwards } from './backward-calls.js';
-import { isPlainPath, networkOf, SWITCHES, switchesToEvaluation } from './evaluation.js';
+import { networkOf, SWITCHES, switchesToEvaluation } from './evaluation.js';
 import { walkedFor } from './walked-parameters.js';
 
 /** Networks of the file by their text: those that may be somebody's teacher, and those that are trained here. */
