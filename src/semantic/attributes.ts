@@ -1,7 +1,8 @@
 import type { PyNode } from '../syntax/node.js';
 import { calledDefinition, classAround, classBehind, kinOf } from './definitions.js';
-import { definitionOf, reachingDefinitions } from './flow.js';
+import { definitionOf, definitionsOf, reachingDefinitions } from './flow.js';
 import type { PyModule } from './module.js';
+import { roleOf } from './names.js';
 import { settersElsewhere } from './project-names.js';
 import {
   enclosingFunction,
@@ -11,6 +12,7 @@ import {
   statementOf,
   unparenthesized,
 } from './statements.js';
+import { writesOf } from './variables.js';
 
 /**
  * All values that `self.name` gets in the file, by the class, its bases, its subclasses or somebody who holds an instance;
@@ -163,4 +165,28 @@ export function sourcesOf(module: PyModule, expression: PyNode): readonly PyNode
   return (reachingDefinitions(module, root) ?? []).flatMap(({ kind, node }) =>
     kind === 'update' ? [] : [node],
   );
+}
+
+/** The calls that made the object an expression stands for, when all of its assignments are calls. */
+export function instancesBehind(module: PyModule, expression: PyNode): readonly PyNode[] {
+  const target = unparenthesized(expression);
+  if (target.type === 'call') return [target];
+  const values =
+    target.type === 'identifier'
+      ? definitionsOf(module, target)?.map((found) => (found.kind === 'value' ? found.value : undefined))
+      : target.type === 'attribute'
+        ? attributeValuesInProject(module, target)
+        : undefined;
+  const calls = values?.flatMap((value) => (value === undefined ? [] : [unparenthesized(value)])) ?? [];
+  return calls.length === values?.length && calls.every(({ type }) => type === 'call') ? calls : [];
+}
+
+/** `self.loader`, which holds an argument of the constructor. */
+export function isHandedIn(module: PyModule, attribute: PyNode): boolean {
+  const values = attributeValues(module, attribute) ?? [];
+  const isParameter = (value: PyNode): boolean => {
+    const writes = writesOf(module, value);
+    return writes.length > 0 && writes.every((write) => roleOf(write) === 'parameter');
+  };
+  return values.length > 0 && values.every(isParameter);
 }

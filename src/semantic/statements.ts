@@ -264,3 +264,9 @@ export function isPlainPath(node: PyNode): boolean {
     keys.every((key) => /^(?:string|integer|identifier)$/.test(key.type))
   );
 }
+
+/** The calls of a statement, without those of what it only defines. */
+export function* ownCalls(statement: PyNode): Generator<PyNode> {
+  for (const node of statement.walk(({ type }) => !/_definition$|^lambda$/.test(type)))
+    if (node.type === 'call') yield node;
+}

@@ -41,3 +41,11 @@ export function livesIn(module: PyModule, identifier: PyNode, functionNode: PyNo
   const scope = module.resolve(identifier);
   return scope !== undefined && functionNode.contains(scope.node);
 }
+
+/** `i` of `for i, x in enumerate(…)`. */
+export function isCount(module: PyModule, target: PyNode, iterable: PyNode): boolean {
+  const callee = iterable.type === 'call' ? iterable.function : undefined;
+  const isFirst = /pattern|tuple/.test(target.parent?.type ?? '') && target.parent?.named[0] === target;
+  const isOwn = target.parent?.parent?.left === target.parent;
+  return isFirst && isOwn && callee?.text === 'enumerate' && isUnbound(module, callee);
+}

@@ -1,7 +1,13 @@
 import { methodCallsAt } from '../../semantic/called-name.js';
 import { calledPath, importsPackage } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { hasSplat, keywordValue, methodName, positionalArguments, receiverOf } from '../../semantic/statements.js';
+import {
+  hasSplat,
+  keywordValue,
+  methodName,
+  positionalArguments,
+  receiverOf,
+} from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import type { Span } from '../../text/lines.js';

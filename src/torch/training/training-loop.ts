@@ -5,16 +5,10 @@ import { methodCallsAt } from '../../semantic/called-name.js';
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import {
-  argumentsOf,
-  enclosingLoops,
-  methodName,
-  receiverOf,
-  unparenthesized,
-} from '../../semantic/statements.js';
+import { argumentsOf, enclosingLoops, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
-import { definitionsOf } from '../module/model-value.js';
 
 /** A hand-written training loop: the innermost loop that differentiates and steps an optimizer. */
 export interface TrainingLoop {
@@ -98,7 +92,7 @@ export function isOptimizer(module: PyModule, expression: PyNode): Answer {
 /** What a name or an attribute of `self` is given; undefined for a value that is not seen. */
 function valuesOf(module: PyModule, node: PyNode): readonly (PyNode | undefined)[] {
   if (node.type === 'identifier') {
-    return definitionsOf(module, node).map((definition) =>
+    return waysGiven(module, node).map((definition) =>
       definition.kind === 'value' ? definition.value : undefined,
     );
   }

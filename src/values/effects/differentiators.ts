@@ -10,7 +10,7 @@ import { isOwnMember } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
 import { type Arity, arityOf } from '../../semantic/project-names.js';
-import { functionsAround, reachedFrom, reaching } from '../../semantic/reach.js';
+import { classesAround, functionsAround, reachedFrom, reaching } from '../../semantic/reach.js';
 import { decoratorsOf, enclosingClass, ownNodes } from '../../semantic/statements.js';
 import { questionFor } from '../../semantic/surroundings.js';
 import { isUnbound, readsOf } from '../../semantic/variables.js';
@@ -245,16 +245,6 @@ function yields(module: PyModule, functionNode: PyNode): boolean {
 /** An alias in the body of the class: `diff = staticmethod(torch.autograd.grad)`. */
 function usedByClass(uses: readonly GradUse[], classNode: PyNode): GradUse | undefined {
   return uses.find(({ node }) => classesAround(node).includes(classNode));
-}
-
-/** The classes that a place is in, without those around a function that it is in. */
-function classesAround(node: PyNode): readonly PyNode[] {
-  const found: PyNode[] = [];
-  for (const ancestor of node.ancestors()) {
-    if (ancestor.type === 'function_definition') break;
-    if (ancestor.type === 'class_definition') found.push(ancestor);
-  }
-  return found;
 }
 
 function kindOfClass(module: PyModule, classNode: PyNode | undefined) {

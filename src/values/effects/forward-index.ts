@@ -3,33 +3,20 @@ import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, classAround, definitionBehind } from '../../semantic/definitions.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { type Passed, passedBy } from '../../semantic/project-names.js';
 import { functionsOf, reachedFrom } from '../../semantic/reach.js';
 import {
   argumentsOf,
   argumentValue,
   enclosingClass,
-  hasSplat,
   isTarget,
   methodName,
-  positionalArguments,
 } from '../../semantic/statements.js';
 import { plainString } from '../../semantic/strings.js';
 import { isUnbound, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
-
-/** How many arguments a call gives. */
-export interface Given {
-  readonly positional: number;
-  readonly all: number;
-  readonly isSpread: boolean;
-}
-
-export function givenBy(call: PyNode): Given {
-  const positional = positionalArguments(call).length;
-  return { positional, all: argumentsOf(call).length, isSpread: hasSplat(call) };
-}
 
 /** What the forwards of a project run that is not code of their class. */
 interface ForwardFacts extends Runs {
@@ -40,7 +27,7 @@ interface ForwardFacts extends Runs {
 /** What code runs that something else gave it. */
 interface Runs {
   /** Calls of what it holds or is given: `self.op(u, x)`, where `op` is an argument of the constructor. */
-  readonly runs: readonly Given[];
+  readonly runs: readonly Passed[];
   /** Functions of other files that it hands values to, which may be functions. */
   readonly hands: readonly string[];
   /** What it takes out of an object by a text, and so may run. */
@@ -104,12 +91,12 @@ function factsIn(module: PyModule): ForwardFacts {
 export const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);
 
 /** Calls of what is held where something is gone through: `self.transform(x)` of a dataset. Undefined where those are too many. */
-export function iterationRuns(module: PyModule): readonly Given[] | undefined {
+export function iterationRuns(module: PyModule): readonly Passed[] | undefined {
   return module.memo(findIterationRuns, module);
 }
 
-function findIterationRuns(module: PyModule): readonly Given[] | undefined {
-  const found: Given[] = [...module.alone.memo(iterationRunsIn, module.alone)];
+function findIterationRuns(module: PyModule): readonly Passed[] | undefined {
+  const found: Passed[] = [...module.alone.memo(iterationRunsIn, module.alone)];
   for (const word of ITERATED) {
     const files = module.around.summaries({ word, beside: [] }, iterationRunsIn);
     if (files === undefined) return undefined;
@@ -118,7 +105,7 @@ function findIterationRuns(module: PyModule): readonly Given[] | undefined {
   return found;
 }
 
-function iterationRunsIn(module: PyModule): readonly Given[] {
+function iterationRunsIn(module: PyModule): readonly Passed[] {
   if (!module.mentions(/\bdef[\s\\]+__(?:iter|next|getitems?)__/)) return [];
   const functions = functionsOf(module).filter((each) => ITERATED.has(each.name?.text ?? ''));
   return runsIn(module, functions).runs;
@@ -136,13 +123,13 @@ function runsOf(alone: PyModule, name: string): Runs {
 function runsIn(module: PyModule, functions: readonly PyNode[]): Runs {
   const code = new Set(functions.flatMap((each) => [each, ...reachedFrom(module, each)]));
   const calls = new Set([...code].flatMap((each) => [...each.walk()].filter(({ type }) => type === 'call')));
-  const runs: Given[] = [];
+  const runs: Passed[] = [];
   const hands = new Set<string>();
   const takes: Taken[] = [];
   for (const call of calls) {
     takes.push(...takenBy(module, call));
     if (runsGiven(module, call)) runs.push(givenOn(call));
-    else if (runsValue(module, call)) runs.push(givenBy(call));
+    else if (runsValue(module, call)) runs.push(passedBy(call));
     const path = calledPath(module, call);
     if (
       path !== undefined &&
@@ -217,8 +204,8 @@ function isRunner(module: PyModule, call: PyNode): boolean {
 }
 
 /** What such a function gives on: its own options come by keyword. `vmap(self.rule)` is given the rest later. */
-function givenOn(call: PyNode): Given {
-  const { positional, isSpread } = givenBy(call);
+function givenOn(call: PyNode): Passed {
+  const { positional, isSpread } = passedBy(call);
   return { positional: positional - 1, all: positional - 1, isSpread: isSpread || positional === 1 };
 }
 
