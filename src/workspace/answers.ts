@@ -36,13 +36,9 @@ export class AnswerBook {
     this.#earlier = state.objection === undefined ? read(this.#file) : new Map();
   }
 
-  /** How many answers an earlier session left. */
-  get left(): number {
-    return [...this.#earlier.values()].filter((entry) => 'decision' in entry).length;
-  }
-
+  /** What an earlier session left, whether this one goes on with it or not. */
   recall(asked: Asked): Decision | undefined {
-    const entry = this.resume ? this.#earlier.get(nameOf(asked, 'decision')) : undefined;
+    const entry = this.#earlier.get(nameOf(asked, 'decision'));
     return entry !== undefined && 'decision' in entry ? (entry.decision ?? undefined) : undefined;
   }
 
@@ -71,10 +67,25 @@ export class AnswerBook {
   }
 }
 
+/** Drops what an earlier session left about files that hold these bytes. */
+export function forgetAnswers(state: State, contents: readonly Uint8Array[]): void {
+  const file = join(state.folder, 'answers.jsonl');
+  if (state.objection !== undefined || !existsSync(file)) return;
+  const hashes = new Set(contents.map(hashOf));
+  const kept = [...read(file).values()].filter(({ hash }) => !hashes.has(hash));
+  const fresh = `${file}.new`;
+  writeFileSync(fresh, linesOf(kept), { mode: 0o600 });
+  renameSync(fresh, file);
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
 export function contentHash(source: SourceText, text = source.text): string {
   const bytes = encode(source, text);
   if (bytes === undefined) throw new RangeError(`the text cannot be written in ${source.encoding}`);
-  return createHash('sha256').update(bytes).digest('hex');
+  return hashOf(bytes);
 }
 
 function linesOf(entries: readonly Entry[]): string {
