@@ -5,6 +5,7 @@ import type { Decision } from '../engine/outcome.js';
 import { encode, type SourceText } from '../text/decode.js';
 import { regularBytes } from './bounded.js';
 import { Failure, reasonOf } from './failure.js';
+import { slashed } from './places.js';
 import type { State } from './state.js';
 
 const LARGEST = 256 * 1024 * 1024;
@@ -67,14 +68,18 @@ export class AnswerBook {
   }
 }
 
-/** Drops what an earlier session left about files that hold these bytes. */
-export function forgetAnswers(state: State, contents: readonly Uint8Array[]): void {
+/** Drops what an earlier session left about files that hold these bytes, by their whole paths. */
+export function forgetAnswers(state: State, contents: ReadonlyMap<string, Uint8Array>): void {
   const file = join(state.folder, 'answers.jsonl');
   if (state.objection !== undefined || !existsSync(file)) return;
-  const hashes = new Set(contents.map(hashOf));
-  const kept = [...read(file).values()].filter(({ hash }) => !hashes.has(hash));
+  const places = [...contents].map(([path, bytes]) => ({ path: slashed(path), hash: hashOf(bytes) }));
+  // A session names a file as it is seen from the folder it was started in.
+  const isMeant = (entry: Asked) =>
+    places.some(
+      ({ path, hash }) => hash === entry.hash && (path === entry.path || path.endsWith(`/${entry.path}`)),
+    );
   const fresh = `${file}.new`;
-  writeFileSync(fresh, linesOf(kept), { mode: 0o600 });
+  writeFileSync(fresh, linesOf([...read(file).values()].filter((entry) => !isMeant(entry))), { mode: 0o600 });
   renameSync(fresh, file);
 }
 

@@ -88,7 +88,9 @@ describe('the journal of answers', () => {
       { ...asked('1', hash), decision: { kind: 'apply' } },
       { ...asked('2'), decision: { kind: 'apply' } },
     ]);
-    forgetAnswers(state(), [Buffer.from('old\n')]);
+    forgetAnswers(state(), new Map([[join(root, 'sub', 'b.py'), Buffer.from('old\n')]]));
+    expect(new AnswerBook(state(), true).recall(asked('1', hash))).toEqual({ kind: 'apply' });
+    forgetAnswers(state(), new Map([[join(root, 'a.py'), Buffer.from('old\n')]]));
     const later = new AnswerBook(state(), true);
     expect(later.recall(asked('1', hash))).toBeUndefined();
     expect(later.recall(asked('2'))).toEqual({ kind: 'apply' });

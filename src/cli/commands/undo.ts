@@ -39,10 +39,7 @@ export async function undo(context: Context): Promise<number> {
   }
   for (const file of undone.restored) context.say(`restored ${printable(shownFrom(io.cwd, file))}`);
   context.say(`${plural(undone.restored.length, 'file')} restored.`);
-  forgetAnswers(
-    state,
-    undone.restored.flatMap((file) => bytesAt(file) ?? []),
-  );
+  forgetAnswers(state, new Map(undone.restored.map((file) => [file, bytesAt(file) ?? Buffer.alloc(0)])));
   for (const [file, count] of undone.restored.length === 0 ? [] : rememberedIn(root))
     context.say(
       `${printable(shownFrom(io.cwd, file))} still says yes to ${plural(count, 'question')} for good: take them out of its \`assume\` to be asked again.`,
