@@ -1,4 +1,5 @@
-import { isSteady as drawsNothing, isHarmlessBuiltin, ofTensor, row } from '../../src/library/library.js';
+import { isHarmlessBuiltin, ofTensor, type Row, row } from '../../src/library/library.js';
+import { LAYER_CONTAINERS, MULTIHEAD_ATTENTION, NN_MODULE } from '../../src/library/names.js';
 import { initialValue } from '../../src/semantic/attribute-uses.js';
 import {
   ancestryOf,
@@ -21,7 +22,6 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { LAYER_CONTAINERS, MULTIHEAD_ATTENTION, NN_MODULE } from '../../src/torch/catalog.js';
 import { definitionsOf } from '../../src/torch/module/model-value.js';
 
 const MAX_DEPTH = 6;
@@ -163,4 +163,10 @@ function isSteadyCall(module: PyModule, call: PyNode, inside: PyNode, depth: num
 /** `self.part`, which may be a module with methods of its own. */
 function isPartOfSelf(receiver: PyNode): boolean {
   return receiver.type === 'attribute' && isOfSelf(receiver);
+}
+
+/** Runs without drawing random numbers. */
+function drawsNothing(known: Row | undefined): boolean {
+  const computes = known?.gives !== undefined && known.gives !== 'nothing' && known.is === undefined;
+  return computes && !known.random && !known.runs;
 }

@@ -1,9 +1,9 @@
+import { isKbitPreparation, isPeftModelMaker } from '../../src/library/paths.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isKbitPreparation, isPeftModelMaker } from '../../src/torch/catalog.js';
 import { definitionsOf } from '../../src/torch/module/model-value.js';
 
 /**

@@ -1,3 +1,4 @@
+import { SAVE } from '../../src/library/names.js';
 import type { Answer } from '../../src/semantic/answer.js';
 import { importsPackage, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -10,7 +11,6 @@ import {
   receiverOf,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { SAVE } from '../../src/torch/catalog.js';
 import { definitionsOf, isModel, isTrainer, nameSaysModel } from '../../src/torch/module/model-value.js';
 import { holdsWeights, itemsOf } from './weights.js';
 

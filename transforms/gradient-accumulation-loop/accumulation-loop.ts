@@ -1,3 +1,4 @@
+import { DATA_LOADER } from '../../src/library/names.js';
 import type { Answer } from '../../src/semantic/answer.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
 import { shown } from '../../src/semantic/gate.js';
@@ -13,7 +14,6 @@ import {
   statementOf,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { DATA_LOADER } from '../../src/torch/catalog.js';
 import { definitionsOf, passesForModel } from '../../src/torch/module/model-value.js';
 import { steppedOptimizer, type TrainingLoop } from '../../src/torch/training/training-loop.js';
 import { gradUsesIn } from '../../src/values/effects/grad.js';

@@ -5,6 +5,7 @@ import { roleOf } from '../../semantic/names.js';
 import { excludeOneAnother, lastOf } from '../../semantic/paths.js';
 import {
   argumentsOf,
+  argumentValue,
   enclosingFunction,
   enclosingLoops,
   methodName,
@@ -120,7 +121,7 @@ function findEvaluations(module: PyModule): readonly Evaluation[] {
       const forwards = runs.filter(
         (call) => !gradless.includes(call) && (!isSeenTo || isForward(call, model.text)),
       );
-      const trains = calls.filter((call) => isTrainMode(call, model.text));
+      const trains = calls.filter((call) => switchesToTraining(call, model.text));
       const switched = lastOf(module, [...evals, ...trains]);
       // Where all that records a graph is the training part, there is nothing to say.
       if (!forwards.some((forward) => evals.some((call) => switched(forward).events.has(call)))) return [];
@@ -152,12 +153,8 @@ function runsOf(
 export function switchesToEvaluation(call: PyNode): boolean {
   const given = argumentsOf(call);
   if (methodName(call) === 'eval') return given.length === 0;
-  const [mode] = given;
-  return (
-    methodName(call) === 'train' &&
-    given.length === 1 &&
-    (mode?.type === 'keyword_argument' ? mode.value : mode)?.type === 'false'
-  );
+  const [mode, ...others] = given.map(argumentValue);
+  return methodName(call) === 'train' && others.length === 0 && mode?.type === 'false';
 }
 
 /** `model` of `model.eval()`, `model.to(device).eval()` and `model = build().eval()`. */
@@ -170,10 +167,8 @@ export function networkOf(evalCall: PyNode): PyNode | undefined {
   )
     outer = outer.parent.parent;
   const { parent } = outer;
-  if (parent?.type === 'assignment' && parent.right === outer) {
-    const target = parent.left;
-    return target !== undefined && isPlainPath(target) ? target : undefined;
-  }
+  if (parent?.type === 'assignment' && parent.right === outer)
+    return parent.left !== undefined && isPlainPath(parent.left) ? parent.left : undefined;
   let inner = receiverOf(evalCall);
   while (inner?.type === 'call' && givesModule(methodName(inner) ?? '')) inner = receiverOf(inner);
   return inner !== undefined && isPlainPath(inner) ? inner : undefined;
@@ -198,7 +193,8 @@ function isNested(node: PyNode, functionNode: PyNode): boolean {
   return nearest !== functionNode;
 }
 
-function isTrainMode(call: PyNode, model: string): boolean {
+/** `model.train()`, or a switch to a mode that is not known. */
+export function switchesToTraining(call: PyNode, model: string): boolean {
   return methodName(call) === 'train' && receiverOf(call)?.text === model && !switchesToEvaluation(call);
 }
 

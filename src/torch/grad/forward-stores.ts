@@ -1,4 +1,5 @@
 import { cutsGraph, row } from '../../library/library.js';
+import { isModuleClass } from '../../library/paths.js';
 import { stringValue } from '../../semantic/attribute-uses.js';
 import { definitionBehind, selfName } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
@@ -8,6 +9,7 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import {
+  argumentValue,
   enclosingFunction,
   givenTo,
   methodName,
@@ -18,7 +20,6 @@ import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { keepsGiven } from '../../values/value/names.js';
-import { isModuleClass } from '../catalog.js';
 
 /** A value that may have a graph, put where it outlives the call: on `self`, in a global, in what those hold. */
 export interface Store {
@@ -41,8 +42,7 @@ export function* storesOf(module: PyModule, functionNode: PyNode): Generator<Sto
 }
 
 export function mayHaveGraph(module: PyModule, given: PyNode): boolean {
-  const value = given.type === 'keyword_argument' ? (given.value ?? given) : given;
-  const known = valueOf(module, value);
+  const known = valueOf(module, argumentValue(given));
   return known.kind !== 'number' && known.mayHaveGraph();
 }
 

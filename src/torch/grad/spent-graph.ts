@@ -6,13 +6,14 @@ import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import { membersAsked } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isAlwaysAfter, isAlwaysFollowed } from '../../semantic/paths.js';
+import { returnsOf } from '../../semantic/returns.js';
 import {
   argumentsOf,
   enclosingFunction,
   enclosingLoops,
   methodName,
-  ownNodes,
   receiverOf,
+  rootOf,
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -108,11 +109,11 @@ function savesForBackward(module: PyModule, call: PyNode, depth: number): boolea
     return path !== undefined || !runsHelper(module, call);
   const helper = calledDefinition(module, call);
   if (helper?.type !== 'function_definition') return runsLayers(module, call);
-  const returned = [...ownNodes(helper)].filter(({ type }) => type === 'return_statement');
+  const returned = returnsOf(helper);
   return (
     depth < MAX_DEPTH &&
     returned.length > 0 &&
-    returned.every(({ named: [given] }) => given !== undefined && holdsActivations(module, given, depth + 1))
+    returned.every((given) => given !== undefined && holdsActivations(module, given, depth + 1))
   );
 }
 
@@ -208,12 +209,8 @@ export function isSame(module: PyModule, one: PyNode, other: PyNode): boolean {
 
 /** What gives a variable its value, or the one whose attribute or element a node is. */
 export function sourcesOf(module: PyModule, expression: PyNode): readonly PyNode[] {
-  let root = unparenthesized(expression);
-  while (root.type !== 'identifier') {
-    const inner = root.object ?? root.value;
-    if (inner === undefined) return [];
-    root = inner;
-  }
+  const root = rootOf(expression);
+  if (root.type !== 'identifier') return [];
   return (reachingDefinitions(module, root) ?? []).flatMap(({ kind, node }) =>
     kind === 'update' ? [] : [node],
   );

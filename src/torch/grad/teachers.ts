@@ -5,10 +5,12 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
   argumentsOf,
+  argumentValue,
   enclosingFunction,
   methodName,
   receiverOf,
   statementOf,
+  wholeName,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff, onlyRunsGradOff } from '../../values/effects/mode.js';
@@ -49,7 +51,7 @@ function findNetworks(module: PyModule): Networks {
   for (const node of module.at('requires_grad_(')) {
     const call = node.parent?.parent;
     const [mode] = call?.type === 'call' ? argumentsOf(call) : [];
-    if (call !== undefined && (mode?.value ?? mode)?.type === 'false')
+    if (call !== undefined && mode && argumentValue(mode).type === 'false')
       frozen.add(networkOf(call)?.text ?? '');
   }
   for (const text of [...trained, ...frozen, 'self', '']) teachers.delete(text);
@@ -134,7 +136,7 @@ function targetOf(call: PyNode): PyNode | undefined {
 export function placesOf(module: PyModule, text: string): readonly PyNode[] {
   const last = text.slice(text.lastIndexOf('.') + 1);
   return module.words(last).flatMap((node) => {
-    const whole = node.parent?.type === 'attribute' && node.parent.attribute === node ? node.parent : node;
+    const whole = wholeName(node);
     return whole.text === text ? [whole] : [];
   });
 }

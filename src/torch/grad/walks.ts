@@ -1,5 +1,5 @@
 import { givesHeld, givesModule, isPlainMethod, walksModule } from '../../library/library.js';
-import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
@@ -8,7 +8,9 @@ import {
   methodName,
   receiverOf,
   unparenthesized,
+  wholeName,
 } from '../../semantic/statements.js';
+import { waysGiven } from '../../semantic/variables.js';
 import { behindBracket } from '../../syntax/code-text.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff } from '../../values/effects/mode.js';
@@ -99,8 +101,7 @@ function numberingCalls(module: PyModule, functionNode: PyNode): readonly PyNode
   const body = functionNode.body ?? functionNode;
   const words = NUMBERING.flatMap((word) => [...module.ownWords(word, body)]);
   const calls = words.flatMap((word) => {
-    const callee = word.parent?.type === 'attribute' ? word.parent : word;
-    const call = callee.parent;
+    const call = wholeName(word).parent;
     return call?.type === 'call' && enclosingFunction(call) === functionNode ? [call] : [];
   });
   return [...new Set(calls)].sort((a, b) => a.start - b.start || b.end - a.end);
@@ -225,10 +226,8 @@ class WalkTrace {
 
   /** The values a name may have; the text part of `name, parameter` is none. */
   #origins(identifier: PyNode, loops = false): readonly PyNode[] {
-    const scope = this.module.resolve(identifier);
-    const writes = scope === undefined ? [] : this.module.writes(scope, identifier.text);
     const reaching = reachingDefinitions(this.module, identifier) ?? [];
-    const definitions = reaching.length > 0 ? reaching : writes.map(definitionOf);
+    const definitions = reaching.length > 0 ? reaching : waysGiven(this.module, identifier);
     return definitions.flatMap((definition) => {
       if (definition.kind === 'value' || definition.kind === 'update') return [definition.value];
       if (!loops || definition.kind !== 'loop') return [];

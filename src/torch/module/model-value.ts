@@ -1,4 +1,6 @@
 import { givesModule } from '../../library/library.js';
+import { PLAIN_BASES } from '../../library/names.js';
+import { isModelMaker } from '../../library/paths.js';
 import type { Answer } from '../../semantic/answer.js';
 import { lastName } from '../../semantic/called-name.js';
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
@@ -7,8 +9,6 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { PLAIN_BASES } from '../catalog.js';
-import { isModelMaker } from '../catalog-modules.js';
 import { isTrainerClass } from '../huggingface/huggingface.js';
 import { type Maker, madeBy } from './made-by.js';
 import { moduleKind } from './modules.js';

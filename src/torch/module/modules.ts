@@ -1,3 +1,5 @@
+import { PLAIN_BASES } from '../../library/names.js';
+import { isModuleClass } from '../../library/paths.js';
 import type { Answer } from '../../semantic/answer.js';
 import { callsOf, familyOf, stringValue } from '../../semantic/attribute-uses.js';
 import { ancestryOf, classBehind, heirsOf, methodsOf } from '../../semantic/definitions.js';
@@ -6,7 +8,6 @@ import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, enclosingClass, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
-import { isModuleClass, PLAIN_BASES } from '../catalog.js';
 
 export interface ModuleKind {
   /** The class is an `nn.Module`. Unknown when a base comes from outside the project. */

@@ -1,4 +1,5 @@
 import { givesModule } from '../../library/library.js';
+import { isKbitPreparation, isPeftModelMaker } from '../../library/paths.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { initialValue } from '../../semantic/attribute-uses.js';
 import { classBehind } from '../../semantic/definitions.js';
@@ -6,7 +7,6 @@ import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isKbitPreparation, isPeftModelMaker } from '../catalog.js';
 import { modelLoad } from '../huggingface/pretrained.js';
 import { definitionsOf } from './model-value.js';
 import { moduleKind } from './modules.js';

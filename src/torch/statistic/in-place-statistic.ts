@@ -1,4 +1,5 @@
 import { isFresh, isMaker, row } from '../../library/library.js';
+import { HALF_DTYPES } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
 import { plainAttributes } from '../../semantic/attribute-uses.js';
 import { type Gate, gate, shown } from '../../semantic/gate.js';
@@ -20,7 +21,6 @@ import { readGatesElsewhere, tensorRead } from '../../values/uses/tensor-read.js
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { isLayer } from '../../values/value/proven-tensor.js';
 import { type Fit, fits, isSingle } from '../../values/value/shape.js';
-import { HALF_DTYPES } from '../catalog.js';
 import { reflectionGates } from '../module/reflection.js';
 import { wrappingGates } from '../training/wrapping.js';
 import { inPlaceReadGate, updateGates } from './in-place-update.js';

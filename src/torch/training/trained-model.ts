@@ -1,10 +1,11 @@
+import { isPeftModelMaker } from '../../library/paths.js';
 import { calledDefinition } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, hasSplat, receiverOf, statementOf } from '../../semantic/statements.js';
+import { readsOf } from '../../semantic/variables.js';
 import { ownsItsLines } from '../../syntax/layout.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isPeftModelMaker } from '../catalog.js';
 import { type ModelLoad, modelLoad } from '../huggingface/pretrained.js';
 import { trainingLoops } from './training-loop.js';
 
@@ -54,11 +55,6 @@ function findTrainedModels(module: PyModule): readonly TrainedModel[] {
     const isGiven = reads.some((read) => isTrained(module, read));
     return isRun && isGiven && !isFrozen ? [{ load, statement, model, value, forwards }] : [];
   });
-}
-
-function readsOf(module: PyModule, name: PyNode): readonly PyNode[] {
-  const scope = module.resolve(name);
-  return scope === undefined ? [] : module.reads(scope, name.text);
 }
 
 /** The reads of the parameter by which a function of the file gets the variable: `train(model)`. */

@@ -1,3 +1,4 @@
+import { OPTIMIZERS } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
 import { initialValue } from '../../semantic/attribute-uses.js';
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
@@ -12,7 +13,6 @@ import {
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
-import { OPTIMIZERS } from '../catalog.js';
 import { definitionsOf } from '../module/model-value.js';
 
 /** A hand-written training loop: the innermost loop that differentiates and steps an optimizer. */

@@ -1,13 +1,3 @@
-import { familyOf } from '../../semantic/attribute-uses.js';
-import { lineageOf } from '../../semantic/elsewhere.js';
-import { type Gate, gate, placeOf } from '../../semantic/gate.js';
-import { qualifiedName } from '../../semantic/imports.js';
-import type { PyModule } from '../../semantic/module.js';
-import { ask } from '../../semantic/question.js';
-import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
-import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
-import type { PyNode } from '../../syntax/node.js';
-import { valueOf } from '../../values/index.js';
 import {
   DISTRIBUTED_CLUES,
   HALF_DTYPES,
@@ -15,7 +5,17 @@ import {
   PARALLEL_WRAPPERS,
   PLAIN_BASES,
   TORCH_JIT,
-} from '../catalog.js';
+} from '../../library/names.js';
+import { familyOf } from '../../semantic/attribute-uses.js';
+import { lineageOf } from '../../semantic/elsewhere.js';
+import { type Gate, gate, placeOf } from '../../semantic/gate.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { ask } from '../../semantic/question.js';
+import { argumentsOf, argumentValue, methodName, receiverOf } from '../../semantic/statements.js';
+import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
+import type { PyNode } from '../../syntax/node.js';
+import { valueOf } from '../../values/index.js';
 import { attributeElsewhere, moduleKind } from '../module/modules.js';
 
 /** What happens to a module's buffers, and not to its plain attributes, where the module is wrapped, cast or loaded. */
@@ -228,11 +228,9 @@ function findCastToHalf(module: PyModule): boolean {
     module.at('.to(').some((hit) => {
       const call = hit.parent?.parent;
       if (call?.type !== 'call' || methodName(call) !== 'to') return false;
-      const half = argumentsOf(call).some((argument) => {
-        const value = argument.type === 'keyword_argument' ? argument.value : argument;
-        const path = value && qualifiedName(module, value);
-        return path !== undefined && HALF_DTYPES.has(path);
-      });
+      const half = argumentsOf(call).some((argument) =>
+        HALF_DTYPES.has(qualifiedName(module, argumentValue(argument)) ?? ''),
+      );
       return half && isCast(call);
     })
   );

@@ -1,4 +1,5 @@
 import { builtin, isOfModule } from '../../library/library.js';
+import { FRAMEWORKS, OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../../library/names.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { nameOf } from '../../semantic/called-name.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
@@ -12,9 +13,8 @@ import { ask, type Question } from '../../semantic/question.js';
 import { reachedFrom } from '../../semantic/reach.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
 import { decoratorsOf, givenTo, receiverOf } from '../../semantic/statements.js';
+import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../../torch/catalog.js';
-import { FRAMEWORKS } from '../../torch/catalog-modules.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { isHandle } from '../value/handles.js';
 import { TRAINS, trainsInLibraries } from '../value/names.js';
@@ -118,7 +118,7 @@ function isFollowed(module: PyModule, call: PyNode, callee: PyNode): boolean {
 }
 
 function isBuiltin(module: PyModule, callee: PyNode): boolean {
-  return callee.type === 'identifier' && module.resolve(callee) === undefined && isOfPython(callee.text);
+  return isUnbound(module, callee) && isOfPython(callee.text);
 }
 
 function soundsLikeOptimizer(module: PyModule, given: PyNode): boolean {
@@ -220,8 +220,7 @@ function opaqueCall(
       return ask(
         'kept-only-read',
       )`Is \`${shown(graph)}\`, which \`${shown(callee)}\` may keep, ${ONLY_READ}?`;
-    const isNowhere = callee.type === 'identifier' && module.resolve(callee) === undefined;
-    if (network !== undefined && isNowhere && !isFollowed)
+    if (network !== undefined && isUnbound(module, callee) && !isFollowed)
       return ask(
         'runs-without-training',
       )`Does \`${shown(callee)}\`, which comes from elsewhere, run without training \`${shown(network)}\`?`;

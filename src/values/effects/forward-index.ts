@@ -1,12 +1,20 @@
 import { builtin, row } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, classAround, definitionBehind } from '../../semantic/definitions.js';
-import { definitionOf } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsOf, reachedFrom } from '../../semantic/reach.js';
-import { argumentsOf, enclosingClass, hasSplat, methodName } from '../../semantic/statements.js';
+import {
+  argumentsOf,
+  argumentValue,
+  enclosingClass,
+  hasSplat,
+  isTarget,
+  methodName,
+  positionalArguments,
+} from '../../semantic/statements.js';
 import { plainString } from '../../semantic/strings.js';
+import { isUnbound, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
@@ -19,9 +27,8 @@ export interface Given {
 }
 
 export function givenBy(call: PyNode): Given {
-  const given = argumentsOf(call);
-  const positional = given.filter(({ type }) => type !== 'keyword_argument').length;
-  return { positional, all: given.length, isSpread: hasSplat(call) };
+  const positional = positionalArguments(call).length;
+  return { positional, all: argumentsOf(call).length, isSpread: hasSplat(call) };
 }
 
 /** What the forwards of a project run that is not code of their class. */
@@ -85,10 +92,7 @@ function findFacts(module: PyModule): ForwardFacts | undefined {
 }
 
 function factsIn(module: PyModule): ForwardFacts {
-  const isReplaced = module.wordsSet('.forward').some(({ parent }) => {
-    const assignment = parent?.parent;
-    return assignment?.type === 'assignment' && assignment.left === parent;
-  });
+  const isReplaced = module.wordsSet('.forward').some(({ parent }) => parent && isTarget(parent));
   if (!mayHaveForward(module.text)) return { runs: [], hands: [], takes: [], isReplaced };
   const methods = functionsOf(module).filter(
     (each) => enclosingClass(each) !== undefined && runsInForward(module, each),
@@ -143,7 +147,7 @@ function runsIn(module: PyModule, functions: readonly PyNode[]): Runs {
     if (
       path !== undefined &&
       !isOfKnownPackage(path) &&
-      argumentsOf(call).some((each) => isChosen(module, bare(each)))
+      argumentsOf(call).some((each) => isChosen(module, argumentValue(each)))
     )
       hands.add(path.slice(path.lastIndexOf('.') + 1));
   }
@@ -155,7 +159,7 @@ const NAMESPACES: ReadonlySet<string> = new Set(['eval', 'globals', 'locals', 'v
 
 function takenBy(module: PyModule, call: PyNode): readonly Taken[] {
   const callee = call.function;
-  if (callee?.type !== 'identifier' || module.resolve(callee) !== undefined) return [];
+  if (callee === undefined || !isUnbound(module, callee)) return [];
   if (NAMESPACES.has(callee.text)) return [{ name: '', isWhole: false, isOwn: false }];
   const [object, name] = callee.text === 'getattr' ? argumentsOf(call) : [];
   if (object === undefined || isOfKnownPackage(qualifiedName(module, object) ?? '')) return [];
@@ -176,14 +180,10 @@ function isChosen(module: PyModule, value: PyNode): boolean {
   if (value.type === 'call') return isTakenByName(module, value);
   if (value.type === 'attribute') return isPut(module, value);
   if (value.type !== 'identifier') return CHOICES.has(value.type);
-  const scope = module.resolve(value);
-  return (scope === undefined ? [] : module.writes(scope, value.text)).some((write) => {
-    const found = definitionOf(write);
-    if (found.kind === 'value')
-      return (
-        CHOICES.has(found.value.type) || (found.value.type === 'call' && isTakenByName(module, found.value))
-      );
-    return found.kind !== 'part' && found.kind !== 'update' && !isOfForward(module, write);
+  return waysGiven(module, value).some((way) => {
+    if (way.kind === 'value')
+      return CHOICES.has(way.value.type) || (way.value.type === 'call' && isTakenByName(module, way.value));
+    return way.kind !== 'part' && way.kind !== 'update' && !isOfForward(module, way.node);
   });
 }
 
@@ -205,21 +205,15 @@ function isOfForward(module: PyModule, write: PyNode): boolean {
 export function runsGiven(module: PyModule, call: PyNode): boolean {
   const [first] = argumentsOf(call);
   if (first === undefined || !isRunner(module, call)) return false;
-  const value = bare(first);
+  const value = argumentValue(first);
   return isPut(module, value) && definitionBehind(module, value) === undefined;
 }
 
-/** An argument without its keyword. */
-function bare(argument: PyNode): PyNode {
-  return argument.type === 'keyword_argument' ? (argument.value ?? argument) : argument;
-}
-
 function isRunner(module: PyModule, call: PyNode): boolean {
-  const callee = call.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   if (path !== undefined) return row(path)?.runs === true;
-  const known = callee?.type === 'identifier' ? builtin(callee.text) : undefined;
-  return known?.runs === true && known.gives === 'arguments' && module.resolve(callee ?? call) === undefined;
+  const known = isUnbound(module, call.function) ? builtin(call.function?.text ?? '') : undefined;
+  return known?.runs === true && known.gives === 'arguments';
 }
 
 /** What such a function gives on: its own options come by keyword. `vmap(self.rule)` is given the rest later. */
@@ -247,6 +241,6 @@ function isPut(module: PyModule, value: PyNode): boolean {
 /** `getattr(rules, name)`, `RULES.get(name)`. */
 function isTakenByName(module: PyModule, call: PyNode): boolean {
   const callee = call.function;
-  if (callee?.type === 'identifier') return callee.text === 'getattr' && module.resolve(callee) === undefined;
+  if (callee?.type === 'identifier') return callee.text === 'getattr' && isUnbound(module, callee);
   return methodName(call) === 'get' || methodName(call) === 'pop';
 }

@@ -1,6 +1,6 @@
 import { givesModule, row } from '../../library/library.js';
+import { NN_MODULE } from '../../library/names.js';
 import { attributeValuesInProject } from '../../semantic/attributes.js';
-
 import {
   ancestryOf,
   calledDefinition,
@@ -15,7 +15,6 @@ import type { PyModule } from '../../semantic/module.js';
 import { subclassesElsewhere } from '../../semantic/project-names.js';
 import { enclosingClass, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { NN_MODULE } from '../../torch/catalog.js';
 import { moduleKind } from '../../torch/module/modules.js';
 
 /** What a call may run: all of it, here and in other files of the project. */

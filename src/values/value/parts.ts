@@ -3,6 +3,7 @@ import { attributeValues } from '../../semantic/attributes.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { givenTo, methodName } from '../../semantic/statements.js';
+import { isUnbound, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { keepsGiven } from './names.js';
 
@@ -19,7 +20,7 @@ export function isCount(module: PyModule, target: PyNode, iterable: PyNode): boo
   const callee = iterable.type === 'call' ? iterable.function : undefined;
   const isFirst = /pattern|tuple/.test(target.parent?.type ?? '') && target.parent?.named[0] === target;
   const isOwn = target.parent?.parent?.left === target.parent;
-  return isFirst && isOwn && callee?.text === 'enumerate' && module.resolve(callee) === undefined;
+  return isFirst && isOwn && callee?.text === 'enumerate' && isUnbound(module, callee);
 }
 
 const PLAIN_TYPES =
@@ -62,8 +63,7 @@ export function valuesPutInto(use: PyNode): readonly PyNode[] {
 export function isHandedIn(module: PyModule, attribute: PyNode): boolean {
   const values = attributeValues(module, attribute) ?? [];
   const isParameter = (value: PyNode): boolean => {
-    const scope = value.type === 'identifier' ? module.resolve(value) : undefined;
-    const writes = scope === undefined ? [] : module.writes(scope, value.text);
+    const writes = writesOf(module, value);
     return writes.length > 0 && writes.every((write) => roleOf(write) === 'parameter');
   };
   return values.length > 0 && values.every(isParameter);

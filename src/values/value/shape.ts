@@ -1,12 +1,12 @@
 import { ofTensor, type Row, row } from '../../library/library.js';
 import { initialValue } from '../../semantic/attribute-uses.js';
-import { classAround } from '../../semantic/definitions.js';
-import { reachingDefinitions } from '../../semantic/flow.js';
-import { calledPath, qualifiedName } from '../../semantic/imports.js';
+import { attributeOfSelf, classAround } from '../../semantic/definitions.js';
+import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import {
   argumentsOf,
+  assignedValue,
   hasSplat,
   keywordValue,
   methodName,
@@ -14,6 +14,7 @@ import {
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
+import { onlyValue, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { kindOf } from './tensor.js';
 import { isWhole } from './tensor-calls.js';
@@ -72,11 +73,8 @@ export function shapeOf(module: PyModule, expression: PyNode, depth = 0): Shape 
       return node.operator?.text === '@' ? undefined : joined(of(node.left), of(node.right));
     case 'comparison_operator':
       return node.named.length === 2 ? joined(of(node.named[0]), of(node.named[1])) : undefined;
-    case 'identifier': {
-      const definitions = reachingDefinitions(module, node) ?? [];
-      const [only] = definitions;
-      return definitions.length === 1 && only?.kind === 'value' ? of(only.value) : undefined;
-    }
+    case 'identifier':
+      return of(onlyValue(module, node));
     case 'subscript':
     case 'attribute':
       return pairedReduction(module, node, of);
@@ -170,13 +168,9 @@ function flattened(range: readonly PyNode[], of: Shape | undefined): Shape | und
 
 /** `self.layer(x)` where the layer fixes the last dimension, e.g. `nn.Linear(in, out)`. */
 function layerShape(module: PyModule, call: PyNode): Shape | undefined {
-  const callee = call.function;
-  const name = callee?.attribute?.text;
-  const around = classAround(call);
-  if (callee === undefined || name === undefined || callee.object?.text !== around?.self) return undefined;
-  const made = initialValue(module, call, name);
-  const path =
-    made?.type === 'call' ? made.function && qualifiedName(module, made.function ?? made) : undefined;
+  const name = call.function && attributeOfSelf(call.function)?.name;
+  const made = name === undefined ? undefined : initialValue(module, call, name);
+  const path = made && calledPath(module, made);
   const place = path === undefined ? undefined : row(path)?.lastDimension;
   if (made === undefined || place === undefined) return undefined;
   const size = keywordValue(made, place.keyword) ?? argumentsOf(made)[place.position];
@@ -212,18 +206,14 @@ export function dimensionOf(module: PyModule, expression: PyNode, depth = 0): Di
   if (depth > MAX_DEPTH) return undefined;
   if (node.type === 'integer') return node.text;
   if (node.type === 'identifier') {
-    const scope = module.resolve(node);
-    const writes = scope === undefined ? [] : module.writes(scope, node.text);
-    const [only] = writes;
-    if (scope === undefined || only === undefined || writes.length !== 1) return undefined;
-    const role = roleOf(only);
-    if (role === 'parameter') {
-      const isInit = scope.node.name?.text === '__init__';
-      return isInit ? `${node.text}@${scope.node.start}` : undefined;
+    const [only, ...others] = writesOf(module, node);
+    if (only === undefined || others.length > 0) return undefined;
+    if (roleOf(only) === 'parameter') {
+      const owner = module.resolve(node)?.node;
+      return owner?.name?.text === '__init__' ? `${node.text}@${owner.start}` : undefined;
     }
-    const value = only.parent?.type === 'assignment' ? only.parent.right : undefined;
-    const isPlain = value !== undefined && only.parent?.left === only;
-    return isPlain ? dimensionOf(module, value, depth + 1) : undefined;
+    const value = assignedValue(only);
+    return value && dimensionOf(module, value, depth + 1);
   }
   if (node.type !== 'attribute') return undefined;
   const object = node.object;
