@@ -62,11 +62,11 @@ test.each(SIZES)('at %i×%i, what is accepted of staged files is staged', async 
 });
 
 test.each([
-  [60, 20, 'apply', '-p', '--staged', '--allow-dirty'],
-  [80, 24, 'apply', '--staged', '--allow-dirty'],
+  [60, 20, ['apply', '-p', '--staged', '--allow-dirty']],
+  [80, 24, ['apply', '--staged', '--allow-dirty']],
 ] as const)(
-  'at %i×%i, %s %s adds no line to the index that its owner has not staged',
-  async (cols, rows, ...words) => {
+  'at %i×%i, %s adds no line to the index that its owner has not staged',
+  async (cols, rows, words) => {
     const cwd = repositoryWith({ 'a.py': '', 'b.py': '' });
     put(cwd, { 'a.py': LOADS, 'b.py': LOADS });
     git(cwd, 'add', 'a.py', 'b.py');
