@@ -108,7 +108,7 @@ def evaluate(model: nn.Module, loader):
     terminal.type('q');
     await terminal.ended();
     expect(terminal.text.replace(/\s+/g, ' ')).toContain(
-      `What you said for good stays: it stands in \`assume\` of ${file}.`,
+      `What you answered for good is in \`assume\` of ${file}.`,
     );
     const entries = readFileSync(join(cwd, file), 'utf8').match(/"no-grad\/[^"]*"/g) ?? [];
     expect(entries.length).toBeGreaterThan(0);

@@ -26,7 +26,7 @@ import type { Reasons } from '../session-files.js';
 import type { Remember } from '../session-remember.js';
 import { newIn, related } from '../settling.js';
 import { tidy } from '../tidying.js';
-import { guardFiles, nameHeld, reportUnwritten, sayHowToUndo, stageFiles } from '../writing.js';
+import { guardFiles, mixedFiles, nameHeld, reportUnwritten, sayHowToUndo, stageFiles } from '../writing.js';
 
 /** `apply --interactive`: the same files and guards as `apply`, with a person's answers. */
 export async function applyInteractively(context: Context): Promise<number> {
@@ -91,7 +91,9 @@ function withoutUnsound(seen: Visit, engine: Engine): Visit {
 function nothingToReview(context: Context, scans: readonly Scan[]): number {
   const advice = scans.flatMap(({ findings }) => findings).filter((finding) => finding.advice !== undefined);
   const hint = `; \`memfix check\` has ${plural(advice.length, 'finding')} that no diff can settle`;
-  context.say(`There is nothing to review${advice.length === 0 ? '' : hint}.`);
+  const filter = (['staged', 'changed'] as const).find((name) => context.args.flag(name));
+  const why = filter !== undefined && scans.length === 0 ? ` among ${filter} files` : '';
+  context.say(`There is nothing to review${why}${advice.length === 0 ? '' : hint}.`);
   return EXIT.clean;
 }
 
@@ -110,7 +112,7 @@ async function converse(
   const leave = () => process.emit('SIGINT', 'SIGINT');
   io.signal.addEventListener('abort', leave);
   const paths: string[] = [];
-  const told = new Set<string>();
+  const mixed = mixedFiles(context, look);
   const terminal = {
     input: io.stdin as NodeJS.ReadStream,
     output: (io.screen ?? io.stderr) as NodeJS.WriteStream,
@@ -133,11 +135,7 @@ async function converse(
         return written;
       },
       reread: (path) => reread(look, path),
-      remember: (...about) => {
-        const answer = rememberer(look)(...about);
-        if (answer.isWritten) told.add(assumedIn(look, about[2]));
-        return answer;
-      },
+      remember: rememberer(look),
       assumesIn: (path) => printable(assumedIn(look, path)),
       state: State.of(repositoryRoot(io.cwd) ?? io.cwd, io.env),
       resume: args.flag('resume'),
@@ -148,10 +146,8 @@ async function converse(
       },
       terminal,
     });
-    stageFiles(context, look, paths);
+    stageFiles(context, look, paths, mixed);
     if (result.files > 0) sayHowToUndo(context, writer.roots);
-    for (const file of told)
-      context.say(`What you said for good stays: it stands in \`assume\` of ${printable(file)}.`);
     reportUnwritten(context, result.failed);
     // The session has said what was left.
     if (io.signal.aborted) throw new Interrupted();
@@ -188,7 +184,6 @@ function rememberer({ project }: Look): Remember {
     if (isolated || isTarget) {
       const flag = isolated ? '--isolated' : '--strict-config';
       return {
-        isWritten: false,
         note: `Nothing was written down: \`${flag}\` takes no such answers from a config.`,
       };
     }
@@ -197,14 +192,15 @@ function rememberer({ project }: Look): Remember {
         file,
         questions.map((question) => entryFor(transform, question, place, reach)),
       );
+      const name = shownFrom(cwd, file);
       return {
-        isWritten: true,
-        note: `Accepted, and written to \`assume\` of ${shownFrom(cwd, file)}.`,
+        file: name,
+        note: `Accepted, and written to \`assume\` of ${name}.`,
         isFor: (other) => project.rulesFor(other) === project.rulesFor(path),
       };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      return { isWritten: false, note: `${error.message}. ${error.next}` };
+      return { note: `${error.message}. ${error.next}` };
     }
   };
 }
