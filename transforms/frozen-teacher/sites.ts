@@ -1,11 +1,12 @@
 import { isOfModule } from '../../src/library/library.js';
+import { placesOf } from '../../src/semantic/called-name.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { contextManagers, enclosingWiths, methodName, statementOf } from '../../src/semantic/statements.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
 import { isForward, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
-import { isInTraining, networksIn, placesOf } from '../../src/torch/grad/teachers.js';
+import { isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { gradModeOf } from '../../src/values/value/gradient.js';
 
