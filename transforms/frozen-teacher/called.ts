@@ -1,5 +1,10 @@
 import { attributeUses } from '../../src/semantic/attribute-uses.js';
-import { calledDefinition, classBehind, methodNamed } from '../../src/semantic/definitions.js';
+import {
+  calledDefinition,
+  classBehind,
+  definitionBehind,
+  methodNamed,
+} from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import { valuesGiven } from '../../src/semantic/function-uses.js';
@@ -57,6 +62,28 @@ function originsOf(module: PyModule, node: PyNode): readonly Elsewhere[] {
   if (definition.kind === 'value') return [{ module, node: definition.value }];
   const owner = definition.kind === 'parameter' ? enclosingFunction(only) : undefined;
   return (owner && valuesGiven(module, owner, only)) ?? [];
+}
+
+/** What the callers of the project give for a parameter that is called, as in `maker()`: functions, classes and lambdas, as written there. */
+export function valuesCalled(module: PyModule, callee: PyNode): readonly Elsewhere[] {
+  if (callee.type !== 'identifier') return [];
+  return originsOf(module, callee).filter(({ node }) => node.type !== 'none');
+}
+
+/** The function or the class of the project that an expression names. */
+export function definitionOfValue(module: PyModule, value: PyNode): Elsewhere | undefined {
+  const own = definitionBehind(module, value);
+  if (own !== undefined) return { module, node: own };
+  const path = qualifiedName(module, value);
+  return path === undefined ? undefined : definedElsewhere(module, path);
+}
+
+/** The functions that the callers of the project give for a parameter that is called; none where something else may be given. */
+export function functionsGiven(module: PyModule, callee: PyNode): readonly Elsewhere[] {
+  const given = valuesCalled(module, callee).map((each) => definitionOfValue(each.module, each.node));
+  return given.every((each) => each?.node.type === 'function_definition')
+    ? given.flatMap((each) => each ?? [])
+    : [];
 }
 
 /** The parameter of what a call runs that gets one of its arguments. */

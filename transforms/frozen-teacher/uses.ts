@@ -163,7 +163,9 @@ export abstract class NetworkUses {
         return this.#unpacked(module, node, holder, hops);
       case 'return_statement': {
         const owner = enclosingFunction(node);
-        if (owner !== undefined && this.factories.has(owner)) return;
+        // What is not the function's own, its other callers get as well.
+        const isOwn = owner !== undefined && module.resolve(node) === module.scopeOf(owner);
+        if (isOwn && this.factories.has(owner)) return;
         return this.unknown(ask('untrained')`Does what \`${owner?.name?.text}\` returns stay untrained?`);
       }
       default:
