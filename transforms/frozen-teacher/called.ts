@@ -10,7 +10,7 @@ import { definitionOf } from '../../src/semantic/flow.js';
 import { valuesGiven } from '../../src/semantic/function-uses.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { argumentsByParameter } from '../../src/semantic/parameters.js';
+import { argumentsByName } from '../../src/semantic/parameters.js';
 import { starredDefinition } from '../../src/semantic/star-imports.js';
 import { enclosingFunction, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
@@ -98,7 +98,7 @@ export function parameterGetting(
   if (called === undefined) return undefined;
   const passes = (each: PyNode): boolean =>
     each.text === 'staticmethod' || gradModeOf(there, each) !== undefined;
-  const given = argumentsByParameter(module, called, call, passes);
+  const given = argumentsByName(module, called, call, passes);
   const name = given && [...given].find(([, each]) => each === value)?.[0];
   return name === undefined ? undefined : there.writes(there.scopeOf(called), name)[0];
 }

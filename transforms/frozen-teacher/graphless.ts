@@ -33,6 +33,7 @@ import { isPlainAttribute } from '../../src/values/value/plain.js';
 import { classOf, definitionCalled, functionsGiven } from './called.js';
 import { asksForGradient, first, type Given, isAsked, isLoader, isLoss, withoutGradient } from './inputs.js';
 import { isSetting, isSettingPath } from './sharing.js';
+import { givenByTrainer } from './trainer.js';
 
 const MAX_DEPTH = 24;
 const MAX_STEPS = 3000;
@@ -170,6 +171,7 @@ export class Graphless {
     if (isPlainParameter(node)) return undefined;
     const known = given?.get(node.text);
     if (known !== undefined) return this.#of(known.module, known.node, undefined, depth + 1);
+    if (givenByTrainer(module, node) === 'batch') return undefined;
     const owner = enclosingFunction(node);
     const values = owner && valuesGiven(module, owner, node);
     if (values === undefined || values.length === 0)

@@ -23,6 +23,7 @@ import { moduleKind } from '../../src/torch/module/modules.js';
 import { isOfKnownPackage, isPlainAttribute } from '../../src/values/value/plain.js';
 import { definitionCalled, parameterGetting } from './called.js';
 import { givesParameters } from './gives-parameters.js';
+import { isTrainedBy } from './trainer.js';
 
 const MAX_HOPS = 8;
 const DEEP_COPY = 'copy.deepcopy';
@@ -79,6 +80,7 @@ export abstract class NetworkUses {
     if (this.#used.has(key)) return;
     this.#used.add(key);
     const owner = classNode.name?.text ?? '';
+    if (isTrainedBy(module, classNode, name)) this.refute(`\`${owner}\` trains its \`${name}\``);
     if (moduleKind(module, classNode).isModule !== 'no') {
       this.unknown(
         ask(
