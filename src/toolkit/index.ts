@@ -40,7 +40,7 @@ export {
   siblingOf,
   spreadsMore,
 } from '../semantic/given.js';
-export { hydraSetting, hydraSources } from '../semantic/hydra.js';
+export { hydraSources } from '../semantic/hydra.js';
 export { calledPath, importsPackage, nameFor, qualifiedName } from '../semantic/imports.js';
 export { type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
 export { frameReader, neededAfter } from '../semantic/liveness.js';
