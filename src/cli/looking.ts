@@ -107,7 +107,7 @@ export async function prepareStdin(context: Context): Promise<StandardInput> {
 /** JSON that says of which version of the notebook format it is: Python has no such text. */
 function isNotebookText(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return /^\s*\{/.test(text.toString('latin1', 0, 100)) && text.includes('"nbformat"');
+  return /^(?:\xef\xbb\xbf)?\s*\{/.test(text.toString('latin1', 0, 100)) && text.includes('"nbformat"');
 }
 
 /** Reads what could matter, shows how far it got, and remembers it for the next run. */

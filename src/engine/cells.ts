@@ -8,7 +8,7 @@ import { Lines } from '../text/lines.js';
 import { type CellPlace, cellAt, cellsIn, positionInCells } from '../text/notebook/notebook.js';
 import { withAssumed } from './assumed.js';
 import type { EngineSetup } from './engine.js';
-import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
+import type { Finding, Note, Scan, Skipped, SourceFile } from './outcome.js';
 import { ownEdits } from './preview.js';
 
 const IN_ORDER = ask('cell-order')`Do the cells of the notebook run once, from top to bottom?`;
@@ -41,9 +41,18 @@ export function scanOfCells(
     ...inOrder,
     findings: findings.map(tell),
     suppressed: inOrder.suppressed.map(tell),
-    notes: inOrder.notes.map(tellAt),
+    notes: [...unreadNotes(file.source), ...inOrder.notes.map(tellAt)],
     ...(strict?.kind === 'scan' && { relied: [...(inOrder.relied ?? []), ...(strict.relied ?? [])] }),
   };
+}
+
+/** Cells that are no Python, each with what that means for the rest. */
+function unreadNotes({ notebook }: SourceText): readonly Note[] {
+  return (notebook?.unread ?? []).map(({ cell, at, message }) => ({
+    at: { ...at, cell },
+    message: `this cell is not valid Python (${message}) and was passed over: what it does with the names in it is not known`,
+    isUnread: true,
+  }));
 }
 
 function asSafeAs(finding: Finding, strict: Scan | Skipped): Finding {

@@ -61,10 +61,12 @@ export interface Finding {
   readonly refusal?: string;
 }
 
-/** A `# memfix:` comment that silenced nothing, or that names no transform. */
-export interface SuppressionNote {
+/** A `# memfix:` comment that silenced nothing, or that names no transform; or a cell that is no Python. */
+export interface Note {
   readonly at: Position;
   readonly message: string;
+  /** A part of the file was not looked into. */
+  readonly isUnread?: boolean;
 }
 
 /** A transform of a plugin broke on a file: what it would have found there is not known. */
@@ -81,7 +83,7 @@ export interface Scan {
   /** In source order; suppressed ones are not here. */
   readonly findings: readonly Finding[];
   readonly suppressed: readonly Finding[];
-  readonly notes: readonly SuppressionNote[];
+  readonly notes: readonly Note[];
   /** What of the project the findings depend on; absent where nothing was parsed. */
   readonly relied?: Relied;
   /** Absent where every transform did its work. */

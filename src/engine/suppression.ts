@@ -4,7 +4,7 @@ import { statementOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { didYouMean } from '../text/resemblance.js';
 import type { Transform } from '../toolkit/contract.js';
-import type { Finding, SuppressionNote } from './outcome.js';
+import type { Finding, Note } from './outcome.js';
 
 /** Lines with other comments, or none, that may stand between a comment and the code that it is about. */
 const MOST_BETWEEN = 10;
@@ -59,12 +59,12 @@ export class Suppressions {
   }
 
   /** Comments that name no transform, and those of the selected transforms that silenced nothing. */
-  notes(selected: ReadonlySet<string>, known: ReadonlySet<string>): readonly SuppressionNote[] {
+  notes(selected: ReadonlySet<string>, known: ReadonlySet<string>): readonly Note[] {
     return [...this.#foreign(known), ...this.#own(selected, known)];
   }
 
   /** Comments in the words of other tools that name a transform, and silence nothing. */
-  #foreign(known: ReadonlySet<string>): readonly SuppressionNote[] {
+  #foreign(known: ReadonlySet<string>): readonly Note[] {
     if (!/# ?(?:memfix|noqa|pylint|ruff|eslint)[:-]/.test(this.module.text)) return [];
     return [...this.module.text.matchAll(FOREIGN)].flatMap(({ 0: comment, index }) => {
       const named = (comment.match(/[a-z][a-z0-9-]+/g) ?? []).filter((word) => known.has(word));
@@ -77,7 +77,7 @@ export class Suppressions {
     });
   }
 
-  #own(selected: ReadonlySet<string>, known: ReadonlySet<string>): readonly SuppressionNote[] {
+  #own(selected: ReadonlySet<string>, known: ReadonlySet<string>): readonly Note[] {
     return this.#directives.flatMap(({ scope, ids, offset, used }) => {
       const at = this.module.lines.position(offset);
       const verb = scope === 'file' ? 'file-ignore' : 'ignore';

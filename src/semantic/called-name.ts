@@ -28,6 +28,18 @@ export function callsNamed(module: PyModule, word: string): readonly NamedCall[]
   return [...found.values()].sort((a, b) => a.name.start - b.name.start);
 }
 
+/** The call `x.method(…)` of its `method`. */
+export function callOfMethod(name: PyNode): PyNode | undefined {
+  const callee = name.parent;
+  const call = callee?.attribute === name ? callee.parent : undefined;
+  return call?.type === 'call' && call.function === callee ? call : undefined;
+}
+
+/** The calls of methods at some literals: `.eval()`, `.step(`. */
+export function methodCallsAt(module: PyModule, ...literals: readonly string[]): readonly PyNode[] {
+  return literals.flatMap((literal) => module.at(literal).flatMap((node) => callOfMethod(node) ?? []));
+}
+
 /** `b` of `a.b`, `a` of `a`. */
 export function lastName(expression: PyNode): PyNode | undefined {
   if (expression.type === 'identifier') return expression;

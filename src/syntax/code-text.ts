@@ -1,3 +1,5 @@
+import { placesOf } from '../text/words.js';
+
 const OPENING = '([{';
 const CLOSING = ')]}';
 
@@ -185,4 +187,41 @@ export function withoutSubscripts(code: string): string {
   for (let depth = 1; after !== before && depth < DEEPEST; depth++)
     [before, after] = [after, after.replace(SUBSCRIPT, '.at')];
   return after;
+}
+
+/** By name, the lines of a text that have it otherwise than as an attribute: one look at the text for all of them. */
+export function linesNaming(text: string, names: Iterable<string>): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const [name, places] of placesOf(new Set(names), text)) {
+    const lines: string[] = [];
+    let end = -1;
+    for (const place of places) {
+      if (place < end) continue;
+      const start = text.lastIndexOf('\n', place) + 1;
+      end = text.indexOf('\n', place);
+      if (end === -1) end = text.length;
+      lines.push(text.slice(start, end));
+    }
+    found.set(name, lines);
+  }
+  return found;
+}
+
+/** No other function is defined inside. */
+export function isOneFunction(text: string): boolean {
+  return text.indexOf('def ') === text.lastIndexOf('def ') && !text.includes('lambda');
+}
+
+/** Whether what stands before a word somewhere in a text, a few words of it, reads so. */
+export function someBefore(text: string, word: string, before: RegExp): boolean {
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1))
+    if (before.test(text.slice(Math.max(0, at - 40), at))) return true;
+  return false;
+}
+
+/** Where the characters before a place start that are all of a kind. */
+export function startOfRun(code: string, end: number, kind: RegExp): number {
+  let start = end;
+  while (start > 0 && kind.test(code[start - 1] ?? '')) start--;
+  return start;
 }

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Finding, Skipped, SourceFile, SuppressionNote } from '../engine/outcome.js';
+import type { Finding, Note, Skipped, SourceFile } from '../engine/outcome.js';
 import type { Relied } from '../semantic/surroundings.js';
 import { type Lead, Memories, writeMemories } from './cache-file.js';
 import type { Candidate } from './discover.js';
@@ -13,7 +13,7 @@ import { type State, shortHash, trackedIn } from './state.js';
 export interface Findings {
   readonly findings: readonly Finding[];
   readonly suppressed: readonly Finding[];
-  readonly notes: readonly SuppressionNote[];
+  readonly notes: readonly Note[];
 }
 
 export type Lesson =

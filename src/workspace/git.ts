@@ -63,6 +63,29 @@ export function unstaged(root: string, files: readonly string[]): ReadonlySet<st
   return new Set(files.filter((file) => dirty.has(file)));
 }
 
+/** What the last commit has under these names: whether some bytes are the very same. */
+export function committedBlobs(
+  root: string,
+  names: readonly string[],
+): ReadonlyMap<string, (bytes: Uint8Array) => boolean> {
+  const { createHash } = process.getBuiltinModule('node:crypto');
+  const found = new Map<string, (bytes: Uint8Array) => boolean>();
+  for (let at = 0; at < names.length; at += PATHS_PER_CALL) {
+    const some = names.slice(at, at + PATHS_PER_CALL);
+    const words = ['--literal-pathspecs', 'ls-tree', '-z', '--full-name', 'HEAD', '--', ...some];
+    const { status, stdout } = askGit(root, words);
+    for (const line of status === 0 ? zeroSeparated(stdout) : []) {
+      const [, id = '', name = ''] = /^\d+ blob ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+      const algorithm = id.length === 64 ? 'sha256' : 'sha1';
+      found.set(
+        name,
+        (bytes) => createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex') === id,
+      );
+    }
+  }
+  return found;
+}
+
 /** Puts files into the index as they are now. Those under a filter, which does not run here, are left to the user and named. */
 export function stage(root: string, files: readonly string[]): readonly string[] {
   const names = files.map((file) => slashed(relative(root, file)));

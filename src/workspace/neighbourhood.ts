@@ -117,8 +117,12 @@ export class Neighbourhood implements ProjectDoor {
     for (const { target } of seeming) {
       pause();
       const file = this.#source(target, root);
-      if (file === undefined || !whole.test(file.text)) continue;
+      if (file === undefined) {
+        files.push({ path: shownFrom(this.cwd, target), key: UNREAD, length: 0, read: () => undefined });
+        continue;
+      }
       const { path, key, text } = file;
+      if (!whole.test(text)) continue;
       // A package may only pass the word on.
       const matters = basename(path) === '__init__.py' || isOneOf(needs ?? [], (each) => text.includes(each));
       if (!matters || !isOneOf(others, (other) => other.test(text))) continue;
@@ -201,11 +205,11 @@ export class Neighbourhood implements ProjectDoor {
     this.#reader ??= new Reader();
     const opened = this.#reader.open({ path: shown, target: path, explicit: false }, root);
     if (opened.kind === 'skipped' && existsSync(path)) this.ground.refuses(path, opened.reason);
-    const decoded = opened.kind === 'opened' ? decode(opened.bytes) : undefined;
-    // What cannot be read is not known.
-    if (opened.kind !== 'opened' || decoded?.ok !== true) return undefined;
+    if (opened.kind !== 'opened') return undefined;
     const key = createHash('sha1').update(opened.bytes).digest('base64');
-    return { path: shown, text: decoded.source.text, key };
+    const decoded = decode(opened.bytes);
+    if (decoded.ok) return { path: shown, text: decoded.source.text, key };
+    return { path: shown, text: opened.bytes.toString('latin1'), key, isGarbled: true };
   }
 }
 
@@ -213,6 +217,9 @@ interface Answer {
   readonly files: readonly FoundFile[] | undefined;
   readonly key: string;
 }
+
+/** In place of the content of a file that may not be opened. */
+const UNREAD = 'unread';
 
 const MANY: Answer = { files: undefined, key: 'many' };
 

@@ -1,8 +1,9 @@
 import { type Stats, statSync } from 'node:fs';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
-import { pythonProblem } from '../syntax/soundness.js';
+import { pythonProblem, type SyntaxProblem } from '../syntax/soundness.js';
 import { type Decoded, decode, decodeNotebook } from '../text/decode.js';
-import { cellsIn, isNotebookName, withUnseen } from '../text/notebook/notebook.js';
+import { cellsIn, isNotebookName, type Unread, withUnread } from '../text/notebook/notebook.js';
+import { strayStatement } from '../text/notebook/unread.js';
 import { BoundedReader, LARGEST_FILE, megabytes, tooLarge } from './bounded.js';
 import type { Candidate } from './discover.js';
 import { reasonOf } from './failure.js';
@@ -100,12 +101,24 @@ export function interpret(
 function ofWholeCells(decoded: Decoded): Decoded {
   if (!decoded.ok || decoded.source.notebook === undefined) return decoded;
   const { text, notebook } = decoded.source;
-  const broken = cellsIn(text).filter(
-    ({ start, end }) => pythonProblem(text.slice(start, end)) !== undefined,
-  );
-  if (broken.length === 0) return decoded;
-  const whole = withUnseen(notebook, new Set(broken.map(({ number }) => number)));
+  const unread = cellsIn(text).flatMap(({ number, start, end }): Unread[] => {
+    const problem = problemIn(text.slice(start, end));
+    return problem === undefined
+      ? []
+      : [{ cell: number, at: problem.at ?? { line: 1, column: 1 }, message: problem.message }];
+  });
+  if (unread.length === 0) return decoded;
+  const whole = withUnread(notebook, unread);
   return { ok: true, source: { ...decoded.source, text: whole.program, notebook: whole } };
+}
+
+function problemIn(cell: string): SyntaxProblem | undefined {
+  const problem = pythonProblem(cell);
+  if (problem !== undefined) return problem;
+  const stray = strayStatement(cell);
+  if (stray === undefined) return undefined;
+  const where = stray.word === 'return' ? 'a function' : 'a loop';
+  return { message: `\`${stray.word}\` outside ${where}`, at: { line: stray.line, column: 1 } };
 }
 
 /** What to look for literals in: the program of a notebook, of which its JSON writes quotes in another way. */

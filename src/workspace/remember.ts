@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { BoundedReader, LARGEST_TOML } from './bounded.js';
+import { BoundedReader, LARGEST_TOML, textOf } from './bounded.js';
 import { isTable, type Table, tomlIn } from './config-file.js';
 import { Failure, reasonOf } from './failure.js';
 import { draftName, replaceBytes, type Written } from './write.js';
@@ -10,6 +10,18 @@ export function assumeFile(config: string | undefined, folder: string): string {
   if (config !== undefined) return config;
   const shared = join(folder, 'pyproject.toml');
   return existsSync(shared) ? shared : join(folder, 'memfix.toml');
+}
+
+/** The answers for good in the config files of a folder, by file. */
+export function rememberedIn(folder: string): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const name of ['memfix.toml', 'pyproject.toml']) {
+    const path = join(folder, name);
+    const text = existsSync(path) ? textOf(path) : undefined;
+    const entries = text === undefined ? [] : assumedIn(text, name === 'pyproject.toml');
+    if (entries !== undefined && entries.length > 0) found.set(path, entries.length);
+  }
+  return found;
 }
 
 /**

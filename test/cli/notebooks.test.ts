@@ -125,6 +125,45 @@ describe('notebooks', () => {
     expect((await memfix({ cwd, stdin: '{' }, 'apply', ...named)).stdout).toBe('{');
   });
 
+  test('come from standard input also without a name', async () => {
+    const cwd = repositoryWith({ 'b.py': '' });
+    const checked = await memfix({ cwd, stdin: BOOK }, 'check', '-', '--output-format', 'concise');
+    expect(checked.code).toBe(1);
+    expect(checked.stdout).toContain('stdin.ipynb: cell 2, line 3: drop-hold [safe] hold costs memory\n');
+    expect((await memfix({ cwd, stdin: BOOK }, 'apply', '-')).stdout).toBe(FIXED);
+    const marked = `\ufeff${BOOK}`;
+    expect((await memfix({ cwd, stdin: marked }, 'apply', '-')).stdout).toBe(`\ufeff${FIXED}`);
+    const { stdout } = await memfix({ cwd, stdin: BOOK }, 'diff', '-');
+    expect(stdout).toContain('-    "hold(\\"\\u00e9\\")"\n+    "release(\\"\\u00e9\\")"\n');
+    // A dictionary is Python as well.
+    const python = '{"nb": hold()}\n';
+    expect((await memfix({ cwd, stdin: python }, 'apply', '-')).stdout).toBe('{"nb": release()}\n');
+  });
+
+  test('with a cell that is no Python say so, and what the other cells have', async () => {
+    const broken = BOOK.replace(
+      '"source": "!ls',
+      '"source": "x = = 1"},\n  {"cell_type": "code", "source": "!ls',
+    );
+    const cwd = repositoryWith({ 'a.ipynb': broken });
+    const { stdout, stderr, code } = await memfix({ cwd }, 'check', '--output-format', 'concise');
+    expect(code).toBe(1);
+    expect(stdout).toContain('a.ipynb: cell 2, line 3: drop-hold [safe]');
+    expect(stdout).toContain('a.ipynb: cell 4, line 2: calm-risk [unsafe]');
+    expect(stdout).toContain('a.ipynb: cell 3, line 1: note: this cell is not valid Python (');
+    expect(stderr).toContain('1 note');
+    const strict = await memfix({ cwd }, 'check', '--strict');
+    expect(strict.code).toBe(2);
+    expect(strict.stderr).toContain('1 cell was skipped');
+    const { findings, notes } = JSON.parse(
+      (await memfix({ cwd }, 'check', '--output-format', 'json')).stdout,
+    );
+    expect(findings).toHaveLength(2);
+    expect(notes).toMatchObject([{ path: 'a.ipynb', cell: 3, line: 1 }]);
+    expect((await memfix({ cwd }, 'apply')).stderr).toContain('cell 3');
+    expect(read(cwd)).toBe(broken.replace('    "hold(', '    "release('));
+  });
+
   test('that are none are named where they were asked for', async () => {
     const cwd = repositoryWith({ 'a.ipynb': '{}', 'b.ipynb': 'hold()', '.ipynb_checkpoints/c.ipynb': BOOK });
     expect((await memfix({ cwd }, 'check')).stderr).toContain('No findings in 1 file; 1 file skipped');

@@ -1,4 +1,6 @@
 import { givesModule } from '../../src/library/library.js';
+import { CONTAINERS, WRAPS_MODULE } from '../../src/library/names.js';
+import { isLibraryModel, isModuleClass, isPeftModelMaker } from '../../src/library/paths.js';
 import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import { boundElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
@@ -20,8 +22,6 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isModuleClass, isPeftModelMaker } from '../../src/torch/catalog.js';
-import { CONTAINERS, isLibraryModel, WRAPS_MODULE } from '../../src/torch/catalog-modules.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
 import { classOf, definitionCalled, definitionOfValue, valuesCalled } from './called.js';
 import { doubtsOfInstances, ownOptimizers } from './instances.js';

@@ -1,4 +1,6 @@
 import { builtin, cutsGraph, ofTensor, row } from '../../src/library/library.js';
+import { DATA_LOADER, NUMPY, TORCH } from '../../src/library/names.js';
+import { isModuleClass } from '../../src/library/paths.js';
 import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import { boundElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
@@ -23,7 +25,6 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { DATA_LOADER, isModuleClass, NUMPY, TORCH } from '../../src/torch/catalog.js';
 import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { passesForModel } from '../../src/torch/module/model-value.js';
 import { valueOf } from '../../src/values/index.js';

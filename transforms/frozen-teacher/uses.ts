@@ -1,4 +1,5 @@
 import { builtin, givesModule, isOfModule, walksModule } from '../../src/library/library.js';
+import { isModelMaker, isModuleClass } from '../../src/library/paths.js';
 import { attributeUses, familyOf } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
@@ -15,8 +16,6 @@ import {
   usesElsewhere,
 } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isModuleClass } from '../../src/torch/catalog.js';
-import { isModelMaker } from '../../src/torch/catalog-modules.js';
 import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { trainedIn, walkedFor } from '../../src/torch/grad/walked-parameters.js';
 import { moduleKind } from '../../src/torch/module/modules.js';

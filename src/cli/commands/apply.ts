@@ -15,6 +15,7 @@ import { tidy } from '../tidying.js';
 import {
   guardFiles,
   type Held,
+  mixedFiles,
   nameHeld,
   reportUnwritten,
   sayHowToUndo,
@@ -59,6 +60,7 @@ export async function apply(context: Context): Promise<number> {
     look,
     outcomes.filter(isChanged).map(({ file, beside }) => [file.path, ...beside.map(({ path }) => path)]),
   );
+  const mixed = mixedFiles(context, look);
   const landed = await writeAll(context, look, outcomes, held);
   const bugs = outcomes.flatMap((outcome) => outcome.bugs);
   const report: Report = {
@@ -71,7 +73,7 @@ export async function apply(context: Context): Promise<number> {
   await tell(context, report, outputs);
   for (const sentence of outcomes.flatMap(excludedIn)) context.say(sentence);
   nameHeld(context, held);
-  stageFiles(context, look, landed.written);
+  stageFiles(context, look, landed.written, mixed);
   sayHowToUndo(context, landed.roots);
   reportUnwritten(context, landed.unwritten);
   context.confess(seen.crashes, bugs);

@@ -24,7 +24,7 @@ import type { Reasons } from '../session-files.js';
 import type { Remember } from '../session-remember.js';
 import { related } from '../settling.js';
 import { tidy } from '../tidying.js';
-import { guardFiles, nameHeld, reportUnwritten, sayHowToUndo, stageFiles } from '../writing.js';
+import { guardFiles, mixedFiles, nameHeld, reportUnwritten, sayHowToUndo, stageFiles } from '../writing.js';
 
 /** `apply --interactive`: the same files and guards as `apply`, with a person's answers. */
 export async function applyInteractively(context: Context): Promise<number> {
@@ -90,7 +90,9 @@ function withoutUnsound(seen: Visit, engine: Engine): Visit {
 function nothingToReview(context: Context, scans: readonly Scan[]): number {
   const advice = scans.flatMap(({ findings }) => findings).filter((finding) => finding.advice !== undefined);
   const hint = `; \`memfix check\` has ${plural(advice.length, 'finding')} that no diff can settle`;
-  context.say(`There is nothing to review${advice.length === 0 ? '' : hint}.`);
+  const filter = (['staged', 'changed'] as const).find((name) => context.args.flag(name));
+  const why = filter !== undefined && scans.length === 0 ? ` among ${filter} files` : '';
+  context.say(`There is nothing to review${why}${advice.length === 0 ? '' : hint}.`);
   return EXIT.clean;
 }
 
@@ -109,6 +111,7 @@ async function converse(
   const leave = () => process.emit('SIGINT', 'SIGINT');
   io.signal.addEventListener('abort', leave);
   const paths: string[] = [];
+  const mixed = mixedFiles(context, look);
   const terminal = {
     input: io.stdin as NodeJS.ReadStream,
     output: (io.screen ?? io.stderr) as NodeJS.WriteStream,
@@ -141,7 +144,7 @@ async function converse(
       },
       terminal,
     });
-    stageFiles(context, look, paths);
+    stageFiles(context, look, paths, mixed);
     if (result.files > 0) sayHowToUndo(context, writer.roots);
     reportUnwritten(context, result.failed);
     // The session has said what was left.
@@ -174,7 +177,6 @@ function rememberer({ project }: Look): Remember {
     if (isolated || isTarget) {
       const flag = isolated ? '--isolated' : '--strict-config';
       return {
-        isWritten: false,
         note: `Nothing was written down: \`${flag}\` takes no such answers from a config.`,
       };
     }
@@ -183,10 +185,11 @@ function rememberer({ project }: Look): Remember {
         file,
         questions.map((question) => entryFor(transform, question, place, reach)),
       );
-      return { isWritten: true, note: `Accepted, and written to \`assume\` of ${shownFrom(cwd, file)}.` };
+      const name = shownFrom(cwd, file);
+      return { file: name, note: `Accepted, and written to \`assume\` of ${name}.` };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      return { isWritten: false, note: `${error.message}. ${error.next}` };
+      return { note: `${error.message}. ${error.next}` };
     }
   };
 }

@@ -6,6 +6,7 @@ import { roleOf } from '../../semantic/names.js';
 import { isProgram } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { isAsync, receiverOf } from '../../semantic/statements.js';
+import { writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { suspicionsOf } from '../../values/effects/calls.js';
 import type { Suspect } from '../../values/effects/differentiators.js';
@@ -303,6 +304,5 @@ function attentionGivenIn(module: PyModule, model: PyNode, functionNode: PyNode)
 }
 
 function isGivenIn(module: PyModule, model: PyNode): boolean {
-  const scope = model.type === 'identifier' ? module.resolve(model) : undefined;
-  return scope !== undefined && module.writes(scope, model.text).some((each) => roleOf(each) === 'parameter');
+  return writesOf(module, model).some((each) => roleOf(each) === 'parameter');
 }

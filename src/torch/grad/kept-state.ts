@@ -1,14 +1,22 @@
+import { CACHING, PARAMETRIZE_CACHED } from '../../library/names.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { nameOf } from '../../semantic/called-name.js';
-import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { attributeOfSelf, calledDefinition } from '../../semantic/definitions.js';
 import { placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsOf, reachedFrom } from '../../semantic/reach.js';
-import { decoratorsOf, enclosingClass, givenTo, ownNodes } from '../../semantic/statements.js';
+import { returnsOf } from '../../semantic/returns.js';
+import {
+  calleeOf,
+  decoratorsOf,
+  enclosingClass,
+  givenTo,
+  ownNodes,
+  wholeName,
+} from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../../values/value/plain.js';
-import { CACHING, PARAMETRIZE_CACHED } from '../catalog.js';
 import { mayHold } from '../module/holds.js';
 import { mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 import { isReadForGraph, mayHaveGraph, readsGraphOf, type Store, storesOf } from './forward-stores.js';
@@ -160,7 +168,7 @@ function* statesLeft(
   owner: string,
 ): Generator<KeptState> {
   for (const { into, name } of storesRunBy(module, method)) {
-    const isRead = isAttributeOfSelf(into)
+    const isRead = attributeOfSelf(into)
       ? isReadByFamily(module, classNode, name)
       : readsGraphOf(module, name);
     yield { owner, attribute: into.text, unread: isRead ? undefined : name };
@@ -177,10 +185,6 @@ function* statesLeft(
   }
 }
 
-function isAttributeOfSelf(into: PyNode): boolean {
-  return into.type === 'attribute' && into.object?.text === classAround(into)?.self;
-}
-
 function isReadByFamily(module: PyModule, classNode: PyNode, name: string): boolean {
   return attributeUses(module, classNode, name).some(
     ({ kind, node }) => kind === 'read' && isReadForGraph(module, node),
@@ -194,13 +198,7 @@ function caches(module: PyModule, decorator: PyNode): boolean {
 }
 
 function returnsGraph(module: PyModule, functionNode: PyNode): boolean {
-  return [...ownNodes(functionNode)].some(({ type, named: [value] }) => {
-    return type === 'return_statement' && value !== undefined && mayHaveGraph(module, value);
-  });
-}
-
-function calleeOf(decorator: PyNode): PyNode {
-  return decorator.type === 'call' ? (decorator.function ?? decorator) : decorator;
+  return returnsOf(functionNode).some((value) => value !== undefined && mayHaveGraph(module, value));
 }
 
 /** The decorators that are functions of the project, by their names. */
@@ -242,9 +240,8 @@ function findCachedParametrization(module: PyModule): string | undefined {
 }
 
 function cachedIn(alone: PyModule): string | undefined {
-  const found = alone.words('cached').find((node) => {
-    const callee = node.parent?.type === 'attribute' ? node.parent : node;
-    return qualifiedName(alone, callee) === PARAMETRIZE_CACHED;
-  });
+  const found = alone
+    .words('cached')
+    .find((node) => qualifiedName(alone, wholeName(node)) === PARAMETRIZE_CACHED);
   return found && `of ${placeOf(alone, found)}`;
 }

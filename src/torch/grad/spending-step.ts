@@ -2,7 +2,8 @@ import { calledDefinition } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
-import { decoratorsOf, isAsync, ownNodes, unparenthesized } from '../../semantic/statements.js';
+import { givesReturned, returnsOf } from '../../semantic/returns.js';
+import { unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { calledBy } from '../../values/value/called.js';
 import { backwardsIn } from './backward-calls.js';
@@ -46,17 +47,13 @@ function returnedBy(
   { module, node }: Elsewhere,
   index: number | undefined,
 ): readonly (Elsewhere | undefined)[] {
-  const own = [...ownNodes(node)];
-  if (isAsync(node) || decoratorsOf(node).length > 0 || own.some(({ type }) => type === 'yield'))
-    return [undefined];
-  return own
-    .filter(({ type }) => type === 'return_statement')
-    .map(({ named: [given] }) => {
-      const isSeveral = given?.type === 'expression_list' || given?.type === 'tuple';
-      const part =
-        index === undefined ? (isSeveral ? undefined : given) : isSeveral ? given.named[index] : undefined;
-      return part && { module, node: part };
-    });
+  if (!givesReturned(node)) return [undefined];
+  return returnsOf(node).map((given) => {
+    const isSeveral = given?.type === 'expression_list' || given?.type === 'tuple';
+    const part =
+      index === undefined ? (isSeveral ? undefined : given) : isSeveral ? given.named[index] : undefined;
+    return part && { module, node: part };
+  });
 }
 
 function isSpentBefore(module: PyModule, returned: PyNode): boolean {

@@ -1,5 +1,5 @@
 import type { Answer } from '../../semantic/answer.js';
-import { writtenBehind } from '../../semantic/literals.js';
+import { entryOf, writtenBehind } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { plainString } from '../../semantic/strings.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -53,16 +53,6 @@ function stageGiven(module: PyModule, name: PyNode): Stage | undefined {
 }
 
 const ZERO = 'zero_optimization';
-
-function entryOf(dict: PyNode | undefined, name: string): PyNode | undefined {
-  const pairs = dict?.type === 'dictionary' ? dict.named : [];
-  if (pairs.some(({ type }) => type !== 'pair' && type !== 'comment')) return undefined;
-  const found = pairs.filter((pair) => {
-    const key = pair.key;
-    return key !== undefined && plainString(key) === name;
-  });
-  return found.length === 1 ? found[0]?.value : undefined;
-}
 
 /** A file that is no JSON says nothing. */
 function stageIn(text: string): number | undefined {

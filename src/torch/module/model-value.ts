@@ -1,14 +1,14 @@
 import { givesModule } from '../../library/library.js';
+import { PLAIN_BASES } from '../../library/names.js';
+import { isModelMaker } from '../../library/paths.js';
 import type { Answer } from '../../semantic/answer.js';
 import { lastName } from '../../semantic/called-name.js';
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
-import { type Definition, definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { PLAIN_BASES } from '../catalog.js';
-import { isModelMaker } from '../catalog-modules.js';
 import { isTrainerClass } from '../huggingface/huggingface.js';
 import { type Maker, madeBy } from './made-by.js';
 import { moduleKind } from './modules.js';
@@ -19,7 +19,7 @@ export function isTrainer(module: PyModule, expression: PyNode): Answer {
   if (name === undefined || !/trainer$/i.test(name.text)) return 'no';
   if (expression.type !== 'identifier') return 'unknown';
   if (qualifiedName(module, expression) !== undefined) return 'no';
-  const given = definitionsOf(module, expression).map((definition): Answer => {
+  const given = waysGiven(module, expression).map((definition): Answer => {
     if (definition.kind === 'parameter') return annotationIsTrainer(module, definition.node);
     const made =
       definition.kind === 'value' && definition.value.type === 'call' ? definition.value : undefined;
@@ -95,7 +95,7 @@ function deniesModel(module: PyModule, expression: PyNode, hops: number): boolea
   if (nameSaysModel(name.text) === 'no') return true;
   if (target.type !== 'identifier' || hops > 3) return false;
   if (qualifiedName(module, target) !== undefined) return true;
-  return definitionsOf(module, target).some(
+  return waysGiven(module, target).some(
     (definition) => definition.kind === 'value' && deniesModel(module, definition.value, hops + 1),
   );
 }
@@ -123,15 +123,4 @@ const OTHER_CLASS =
 function isPlainClass(module: PyModule, classNode: PyNode): boolean {
   const { imported, unknown } = ancestryOf(module, classNode);
   return !unknown && imported.every((base) => PLAIN_BASES.has(base));
-}
-
-export function definitionsOf(module: PyModule, identifier: PyNode): readonly Definition[] {
-  const scope = module.resolve(identifier);
-  return scope === undefined
-    ? []
-    : module.writes(scope, identifier.text).map((each) => module.memo(defined, each));
-}
-
-function defined(_module: PyModule, binding: PyNode): Definition {
-  return definitionOf(binding);
 }

@@ -1,14 +1,14 @@
 import { givesModule } from '../../library/library.js';
+import { isKbitPreparation, isPeftModelMaker } from '../../library/paths.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { initialValue } from '../../semantic/attribute-uses.js';
 import { classBehind } from '../../semantic/definitions.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isKbitPreparation, isPeftModelMaker } from '../catalog.js';
 import { modelLoad } from '../huggingface/pretrained.js';
-import { definitionsOf } from './model-value.js';
 import { moduleKind } from './modules.js';
 
 /** Whether an expression is a model of transformers, perhaps with adapters of peft: by the calls that made it. */
@@ -30,7 +30,7 @@ export function isTransformersModel(
   if (target.type !== 'identifier') return 'unknown';
   const own = classBehind(module, target);
   if (own !== undefined) return moduleKind(module, own).isPretrained ? 'yes' : 'unknown';
-  const made = definitionsOf(module, target).map((definition) =>
+  const made = waysGiven(module, target).map((definition) =>
     definition.kind === 'value' ? isTransformersModel(module, definition.value, asking) : 'unknown',
   );
   return made.length === 0 ? 'unknown' : all(made);

@@ -1,4 +1,5 @@
 import { cutsGraph } from '../../library/library.js';
+import { LERP } from '../../library/names.js';
 import { type AttributeUse, attributeUses } from '../../semantic/attribute-uses.js';
 import { areComplements, isNumeral, isOperation, swapped } from '../../semantic/complements.js';
 import { classAround } from '../../semantic/definitions.js';
@@ -16,7 +17,6 @@ import {
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
-import { LERP } from '../catalog.js';
 import { moduleKind, type Registration, registrationOf } from '../module/modules.js';
 
 /** One `self.name = self.name * decay + fresh * gain`, or the same of `self.name[key]`. */

@@ -1,19 +1,14 @@
+import { OPTIMIZERS } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
 import { initialValue } from '../../semantic/attribute-uses.js';
+import { methodCallsAt } from '../../semantic/called-name.js';
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import {
-  argumentsOf,
-  enclosingLoops,
-  methodName,
-  receiverOf,
-  unparenthesized,
-} from '../../semantic/statements.js';
+import { argumentsOf, enclosingLoops, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
-import { OPTIMIZERS } from '../catalog.js';
-import { definitionsOf } from '../module/model-value.js';
 
 /** A hand-written training loop: the innermost loop that differentiates and steps an optimizer. */
 export interface TrainingLoop {
@@ -63,11 +58,7 @@ function callsIn(loop: PyNode, calls: readonly PyNode[]): readonly PyNode[] {
 
 /** The calls of a method of this name, in source order. */
 function callsAt(module: PyModule, method: string): readonly PyNode[] {
-  const calls = module.at(`.${method}(`).flatMap((node) => {
-    const call = node.text === method ? node.parent?.parent : undefined;
-    return call?.type === 'call' && methodName(call) === method ? [call] : [];
-  });
-  return calls.sort((a, b) => a.start - b.start);
+  return methodCallsAt(module, `.${method}(`).toSorted((a, b) => a.start - b.start);
 }
 
 /** The optimizer that a call of `step` steps: `optimizer.step()`, `scaler.step(optimizer)`. */
@@ -101,7 +92,7 @@ export function isOptimizer(module: PyModule, expression: PyNode): Answer {
 /** What a name or an attribute of `self` is given; undefined for a value that is not seen. */
 function valuesOf(module: PyModule, node: PyNode): readonly (PyNode | undefined)[] {
   if (node.type === 'identifier') {
-    return definitionsOf(module, node).map((definition) =>
+    return waysGiven(module, node).map((definition) =>
       definition.kind === 'value' ? definition.value : undefined,
     );
   }

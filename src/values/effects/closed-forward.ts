@@ -1,16 +1,16 @@
 import { ofTensor } from '../../library/library.js';
+import { CONTAINERS } from '../../library/names.js';
+import { isModuleClass } from '../../library/paths.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { ancestryOf, calledDefinition, methodNamed } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-
 import { isMethodOfProject } from '../../semantic/project-names.js';
 import { reachedFrom } from '../../semantic/reach.js';
 import { argumentsOf, hasSplat, methodName } from '../../semantic/statements.js';
+import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isModuleClass } from '../../torch/catalog.js';
-import { CONTAINERS } from '../../torch/catalog-modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import { forwardFacts, runsGiven } from './forward-index.js';
 
@@ -43,7 +43,7 @@ function isClosed(module: PyModule, call: PyNode): boolean {
   if (path !== undefined) return isOfKnownPackage(path) && !runsGiven(module, call);
   const definition = calledDefinition(module, call);
   if (definition !== undefined) return definition.type === 'function_definition';
-  if (callee.type === 'identifier') return module.resolve(callee) === undefined && BUILTINS.has(callee.text);
+  if (callee.type === 'identifier') return isUnbound(module, callee) && BUILTINS.has(callee.text);
   if (callee.type !== 'attribute') return false;
   const values = attributeValues(module, callee);
   const name = methodName(call) ?? '';

@@ -1,3 +1,5 @@
+import { AUTOGRAD_FUNCTIONS, CONTEXT_MANAGER, PLAIN_BASES } from '../../library/names.js';
+import { isModuleClass } from '../../library/paths.js';
 import { ancestryOf, methodsOf } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
@@ -8,11 +10,11 @@ import { isOwnMember } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
 import { type Arity, arityOf } from '../../semantic/project-names.js';
-import { functionsAround, reachedFrom, reaching } from '../../semantic/reach.js';
+import { classesAround, functionsAround, reachedFrom, reaching } from '../../semantic/reach.js';
 import { decoratorsOf, enclosingClass, ownNodes } from '../../semantic/statements.js';
 import { questionFor } from '../../semantic/surroundings.js';
+import { isUnbound, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { AUTOGRAD_FUNCTIONS, CONTEXT_MANAGER, isModuleClass, PLAIN_BASES } from '../../torch/catalog.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
 import { isMadePartial, runsWhenGoneThrough } from './gone-through.js';
 import { type GradUse, gradUses } from './grad.js';
@@ -142,9 +144,7 @@ function callersIn(alone: PyModule, name: string): readonly Differentiator[] {
     if (attribute) return isOfImport(alone, node.parent ?? node) ? [{ node, words }] : [];
     const bound = node.closest('aliased_import', 'block', 'module')?.alias ?? node;
     if (node.type !== 'identifier' || importedPath(bound) === undefined) return [];
-    const scope = alone.resolve(bound);
-    const reads = scope === undefined ? [] : alone.reads(scope, bound.text);
-    return reads.map((read) => ({ node: read, words }));
+    return readsOf(alone, bound).map((read) => ({ node: read, words }));
   });
   if (uses.length === 0) return [];
   return [...functionsWith(alone, uses), ...lambdasWith(alone, uses), ...valuesWith(alone, uses)];
@@ -229,8 +229,7 @@ function isGoneThrough(module: PyModule, places: readonly PyNode[]): boolean {
 /** `filter(lambda p: …, weights)`: Python itself runs it, and nobody else gets it. */
 function isRunOnTheSpot(module: PyModule, lambda: PyNode): boolean {
   const callee = callGiven(lambda)?.function;
-  const isBuiltin = callee?.type === 'identifier' && module.resolve(callee) === undefined;
-  return isBuiltin && /^(?:map|filter|sorted|min|max)$/.test(callee.text);
+  return isUnbound(module, callee) && /^(?:map|filter|sorted|min|max)$/.test(callee?.text ?? '');
 }
 
 /** A generator; one that is a context manager is entered instead. */
@@ -246,16 +245,6 @@ function yields(module: PyModule, functionNode: PyNode): boolean {
 /** An alias in the body of the class: `diff = staticmethod(torch.autograd.grad)`. */
 function usedByClass(uses: readonly GradUse[], classNode: PyNode): GradUse | undefined {
   return uses.find(({ node }) => classesAround(node).includes(classNode));
-}
-
-/** The classes that a place is in, without those around a function that it is in. */
-function classesAround(node: PyNode): readonly PyNode[] {
-  const found: PyNode[] = [];
-  for (const ancestor of node.ancestors()) {
-    if (ancestor.type === 'function_definition') break;
-    if (ancestor.type === 'class_definition') found.push(ancestor);
-  }
-  return found;
 }
 
 function kindOfClass(module: PyModule, classNode: PyNode | undefined) {

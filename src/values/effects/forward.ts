@@ -1,4 +1,5 @@
 import { builtin, isPlain, isPlainMethod } from '../../library/library.js';
+import { IS_GRAD_ENABLED } from '../../library/names.js';
 import { definitionBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { placeOf, shown } from '../../semantic/gate.js';
@@ -9,12 +10,15 @@ import {
   argumentsOf,
   enclosingFunction,
   isCallee,
+  isTarget,
   methodName,
   receiverOf,
+  rootOf,
+  wholeName,
 } from '../../semantic/statements.js';
+import { livesIn, readsOf, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
-import { IS_GRAD_ENABLED } from '../../torch/catalog.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import type { GradTrace } from '../value/trace.js';
@@ -34,8 +38,7 @@ export function hookElsewhere(module: PyModule, functionNode: PyNode): string | 
     const [hook] = argumentsOf(call);
     if (!functionNode.contains(call)) return true;
     if (hook?.type === 'lambda') return false;
-    const scope = hook?.type === 'identifier' ? module.resolve(hook) : undefined;
-    return scope === undefined || !functionNode.contains(scope.node);
+    return hook?.type !== 'identifier' || !livesIn(module, hook, functionNode);
   });
   return own === undefined ? module.memo(keptByHook, module) : `the \`${own.text}\` of this file`;
 }
@@ -64,24 +67,19 @@ function keepingHook(alone: PyModule, word: string): string | undefined {
 
 /** `net.register_forward_hook(f)`, `register_module_forward_hook(f)` */
 function callOf(name: PyNode): PyNode | undefined {
-  const callee = name.parent?.type === 'attribute' ? name.parent : name;
+  const callee = wholeName(name);
   return isCallee(callee) ? callee.parent : undefined;
 }
 
 /** The network is a library's, made in the function, and nobody else gets it. */
 function isOfOwnNetwork(module: PyModule, call: PyNode): boolean {
-  let root = receiverOf(call);
-  while (root?.type === 'attribute' || root?.type === 'subscript')
-    root = root.field(root.type === 'attribute' ? 'object' : 'value');
-  const scope = root?.type === 'identifier' ? module.resolve(root) : undefined;
-  if (root === undefined || scope?.kind !== 'function') return false;
+  const root = rootOf(receiverOf(call) ?? call);
+  if (root.type !== 'identifier' || module.resolve(root)?.kind !== 'function') return false;
   const maker = makerOf(module, root);
   return (
     maker !== undefined &&
     isOfKnownPackage(maker) &&
-    module
-      .reads(scope, root.text)
-      .every(({ parent }) => /^(?:attribute|subscript|call)$/.test(parent?.type ?? ''))
+    readsOf(module, root).every(({ parent }) => /^(?:attribute|subscript|call)$/.test(parent?.type ?? ''))
   );
 }
 
@@ -111,7 +109,7 @@ export function derivativeNamed(functionNode: PyNode): string | undefined {
 export function asksForGraph(module: PyModule, functionNode: PyNode, trace: GradTrace): string | undefined {
   const inside = (node: PyNode): boolean => functionNode.contains(node);
   for (const node of module.at('is_grad_enabled').filter(inside)) {
-    const target = node.parent?.type === 'attribute' ? node.parent : node;
+    const target = wholeName(node);
     if (qualifiedName(module, target) === IS_GRAD_ENABLED) return `asks \`${shown(target)}()\``;
   }
   for (const word of ['requires_grad', 'is_leaf']) {
@@ -139,7 +137,7 @@ export function classAskingInAnyMode(module: PyModule): string | undefined {
 
 function firstAsking(module: PyModule, counts: (asked: string) => boolean): string | undefined {
   for (const node of [...module.at('is_grad_enabled'), ...graphAsked(module)]) {
-    const target = node.parent?.type === 'attribute' ? node.parent : node;
+    const target = wholeName(node);
     if (node.text === 'is_grad_enabled' && qualifiedName(module, target) !== IS_GRAD_ENABLED) continue;
     let asked = node.text === 'is_grad_enabled' ? (target.parent ?? target) : target;
     while (/^(?:boolean_operator|not_operator|parenthesized_expression)$/.test(asked.parent?.type ?? ''))
@@ -166,13 +164,9 @@ function graphAsked(module: PyModule): readonly PyNode[] {
       const method = enclosingFunction(node);
       if (attribute?.type !== 'attribute' || object?.type !== 'identifier' || method === undefined)
         return false;
-      if (/assignment$/.test(attribute.parent?.type ?? '') && attribute.parent?.left === attribute)
-        return false;
-      const scope = module.resolve(object);
-      const writes = scope === undefined ? [] : module.writes(scope, object.text);
-      return (
-        writes.some((write) => /^(?:write|update)$/.test(roleOf(write))) && runsInForward(module, method)
-      );
+      if (isTarget(attribute, true)) return false;
+      const isComputed = writesOf(module, object).some((write) => /^(?:write|update)$/.test(roleOf(write)));
+      return isComputed && runsInForward(module, method);
     }),
   );
   return [...needed, ...asked];

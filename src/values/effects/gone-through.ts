@@ -1,9 +1,10 @@
-import { definitionOf } from '../../semantic/flow.js';
+import { PARTIAL, TORCH_DATA } from '../../library/names.js';
 import { callGiven } from '../../semantic/given-away.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { wholeName } from '../../semantic/statements.js';
+import { isUnbound, readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { PARTIAL, TORCH_DATA } from '../../torch/catalog.js';
 
 const MAX_HOPS = 3;
 
@@ -36,23 +37,15 @@ function readsGoThrough(module: PyModule, assignment: PyNode, hops: number): boo
   const reads =
     target?.type === 'attribute'
       ? module.words(`.${target.attribute?.text}`).flatMap(({ parent }) => parent ?? [])
-      : target?.type === 'identifier'
-        ? readsOf(module, target)
-        : [];
+      : readsOf(module, target);
   return reads.some((read) => runsWhenGoneThrough(module, read, hops + 1));
-}
-
-function readsOf(module: PyModule, identifier: PyNode): readonly PyNode[] {
-  const scope = module.resolve(identifier);
-  return scope === undefined ? [] : module.reads(scope, identifier.text);
 }
 
 /** What such a call gives runs what it was given, one item after the other. */
 function goesThrough(module: PyModule, call: PyNode): boolean {
   const callee = call.function;
   if (callee === undefined) return false;
-  if (callee.type === 'identifier' && module.resolve(callee) === undefined)
-    return /^(?:map|filter|iter)$/.test(callee.text);
+  if (isUnbound(module, callee)) return /^(?:map|filter|iter)$/.test(callee.text);
   const path = qualifiedName(module, callee) ?? '';
   return path.startsWith(TORCH_DATA) || path.startsWith('itertools.');
 }
@@ -63,7 +56,7 @@ const EAGER = /^(?:all|any|dict|frozenset|len|list|max|min|next|set|sorted|sum|t
 function isConsumed(module: PyModule, lazy: PyNode): boolean {
   const callee =
     callGiven(lazy)?.function ?? (lazy.parent?.type === 'call' ? lazy.parent.function : undefined);
-  if (callee?.type === 'identifier' && module.resolve(callee) === undefined) return EAGER.test(callee.text);
+  if (callee !== undefined && isUnbound(module, callee)) return EAGER.test(callee.text);
   if (callee !== undefined && (qualifiedName(module, callee) ?? '').startsWith('torch.'))
     return !goesThrough(module, callee.parent ?? callee);
   return lazy.parent?.type === 'for_statement' || lazy.parent?.type === 'for_in_clause';
@@ -71,14 +64,10 @@ function isConsumed(module: PyModule, lazy: PyNode): boolean {
 
 /** `partial(f, net)`, also by a variable: a function that takes fewer arguments than its own code says. */
 export function isMadePartial(module: PyModule, place: PyNode): boolean {
-  const value = place.parent?.type === 'attribute' && place.parent.attribute === place ? place.parent : place;
-  const callee = callGiven(value)?.function;
+  const callee = callGiven(wholeName(place))?.function;
   if (callee === undefined) return false;
   if (qualifiedName(module, callee) === PARTIAL) return true;
-  const scope = callee.type === 'identifier' ? module.resolve(callee) : undefined;
-  const writes = scope === undefined ? [] : module.writes(scope, callee.text);
-  return writes.some((write) => {
-    const definition = definitionOf(write);
-    return definition.kind === 'value' && qualifiedName(module, definition.value) === PARTIAL;
-  });
+  return waysGiven(module, callee).some(
+    (way) => way.kind === 'value' && qualifiedName(module, way.value) === PARTIAL,
+  );
 }

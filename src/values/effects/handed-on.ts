@@ -1,12 +1,10 @@
+import { OPTIMIZERS } from '../../library/names.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { callGiven, isOnlyAsked, isParsed, isVariable, pathsOf } from '../../semantic/given-away.js';
-
 import type { PyModule } from '../../semantic/module.js';
-
 import { methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { OPTIMIZERS } from '../../torch/catalog.js';
 
 /** Whether the code of a file uses a name, or an attribute of that name, otherwise than by calling it. */
 export function usedAsValue(module: PyModule, name: string): boolean {

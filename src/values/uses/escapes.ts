@@ -1,5 +1,5 @@
 import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
-import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { reachingDefinitions } from '../../semantic/flow.js';
 import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask, type Question } from '../../semantic/question.js';
@@ -9,8 +9,10 @@ import {
   methodName,
   ownNodes,
   receiverOf,
+  rootOf,
   unparenthesized,
 } from '../../semantic/statements.js';
+import { isUnbound, livesIn, waysGiven, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { isMadeBy } from '../value/made-here.js';
@@ -179,17 +181,13 @@ function isOfNetwork(module: PyModule, target: PyNode, trace: GradTrace): boolea
 
 /** `x += value` on something that was handed in changes a tensor or a list of the caller. */
 function changesInPlace(module: PyModule, functionNode: PyNode, target: PyNode): boolean {
-  const scope = module.resolve(target);
-  const writes = scope === undefined ? [] : module.writes(scope, target.text);
-  return isHeldOutside(module, functionNode, target) && !writes.some(isPlainParameter);
+  return isHeldOutside(module, functionNode, target) && !writesOf(module, target).some(isPlainParameter);
 }
 
 /** An assignment target that others see: `self.x`, `param[k]`, a `global`. A new name of the function is not. */
 function leadsOutside(module: PyModule, functionNode: PyNode, target: PyNode): boolean {
-  if (target.type === 'identifier') {
-    const scope = module.resolve(target);
-    return scope !== undefined && !functionNode.contains(scope.node);
-  }
+  if (target.type === 'identifier')
+    return !isUnbound(module, target) && !livesIn(module, target, functionNode);
   const object = target.type === 'attribute' ? target.object : target.value;
   if (object === undefined) return false;
   return isHeldOutside(module, functionNode, object);
@@ -197,18 +195,9 @@ function leadsOutside(module: PyModule, functionNode: PyNode, target: PyNode): b
 
 /** The object is not one that this function made. */
 function isHeldOutside(module: PyModule, functionNode: PyNode, object: PyNode): boolean {
-  let root = unparenthesized(object);
-  while (root.type === 'attribute' || root.type === 'subscript') {
-    const inner = root.field(root.type === 'attribute' ? 'object' : 'value');
-    if (inner === undefined) return true;
-    root = inner;
-  }
-  if (root.type !== 'identifier') return true;
-  const scope = module.resolve(root);
-  if (scope === undefined || !functionNode.contains(scope.node)) return true;
-  return !module.writes(scope, root.text).every((write) => {
-    const definition = definitionOf(write);
-    if (definition.kind === 'update') return true;
-    return definition.kind === 'value' && isMadeBy(module, definition.value);
-  });
+  const root = rootOf(object);
+  if (root.type !== 'identifier' || !livesIn(module, root, functionNode)) return true;
+  return !waysGiven(module, root).every(
+    (way) => way.kind === 'update' || (way.kind === 'value' && isMadeBy(module, way.value)),
+  );
 }

@@ -1,9 +1,9 @@
 import { givesModule } from '../../library/library.js';
+import { INITIALIZERS } from '../../library/names.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { givenTo, keywordArgument, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { INITIALIZERS } from '../../torch/catalog.js';
 import { recordsNoGraph } from '../value/gradient.js';
 
 /** What is changed in place, and what it is changed by. */

@@ -1,4 +1,13 @@
 import { builtin, cutsGraph, endsInContainer, ofTensor, onlyLooks, row } from '../../library/library.js';
+import {
+  CPU_LIBRARIES,
+  DEEPCOPY,
+  LR_SCHEDULERS,
+  NUMPY,
+  SAVE,
+  TORCH,
+  TORCH_DISTRIBUTED,
+} from '../../library/names.js';
 import { calledDefinition } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { definitionOf, readsReached } from '../../semantic/flow.js';
@@ -10,8 +19,6 @@ import { binds, namesIn, roleOf } from '../../semantic/names.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { isTarget, methodName, receiverOf, sameFunction } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { CPU_LIBRARIES, DEEPCOPY, NUMPY, SAVE, TORCH, TORCH_DISTRIBUTED } from '../../torch/catalog.js';
-import { LR_SCHEDULERS } from '../../torch/catalog-modules.js';
 import { reachesGradUse } from '../effects/grad.js';
 import { differentiatingMethod } from '../effects/unknown-code.js';
 import { kindOf } from '../value/tensor.js';

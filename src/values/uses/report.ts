@@ -15,11 +15,6 @@ export function isEvaluation(module: PyModule, node: PyNode): boolean {
   return isGradOff(module, node) || module.atWithin('.eval(', functionNode).length > 0;
 }
 
-/** The loop differentiates as it goes, so what it adds up is a record and no loss. */
-export function backwardIn(module: PyModule, loop: PyNode): PyNode | undefined {
-  return module.atWithin('.backward(', loop)[0];
-}
-
 /** Whether this use of a value turns it into a number, a text or a log entry. */
 export function isReport(module: PyModule, use: PyNode): boolean {
   let child = use;

@@ -1,10 +1,10 @@
 import { isMaker } from '../../library/library.js';
+import { NUMPY } from '../../library/names.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, keywordArgument, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { NUMPY } from '../../torch/catalog.js';
 
 const MAX_DEPTH = 10;
 

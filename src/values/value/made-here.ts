@@ -1,10 +1,11 @@
 import { calledDefinition } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
-import { definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
-import { ownNodes, unparenthesized } from '../../semantic/statements.js';
+import { returnsOf } from '../../semantic/returns.js';
+import { unparenthesized } from '../../semantic/statements.js';
+import { isUnbound, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { resultOf } from './plain.js';
 
@@ -38,10 +39,7 @@ export function isMadeBy(module: PyModule, expression: PyNode, hops = 0): boolea
   }
   // What one of Python's own types is called with is new; `getattr` and `next` find something.
   if (callee.type === 'identifier')
-    return (
-      module.resolve(callee) === undefined &&
-      !/^(?:getattr|next|max|min|vars|globals|locals)$/.test(callee.text)
-    );
+    return isUnbound(module, callee) && !/^(?:getattr|next|max|min|vars|globals|locals)$/.test(callee.text);
   const name = callee.attribute?.text;
   if (name === undefined) return false;
   return !GIVES_HELD.test(name) && functionsNamed(module, name)?.length === 0;
@@ -51,10 +49,7 @@ export function isMadeBy(module: PyModule, expression: PyNode, hops = 0): boolea
 function isMaker({ module, node }: Elsewhere, hops: number): boolean {
   if (node.type === 'class_definition') return true;
   if (hops >= MAX_HOPS) return false;
-  const returned = [...ownNodes(node)].flatMap((each) =>
-    each.type === 'return_statement' ? [each.named[0]] : [],
-  );
-  return returned.every((each) => each === undefined || isMadeIn(module, node, each, hops + 1));
+  return returnsOf(node).every((each) => each === undefined || isMadeIn(module, node, each, hops + 1));
 }
 
 function isMadeIn(module: PyModule, functionNode: PyNode, expression: PyNode, hops: number): boolean {
@@ -62,13 +57,8 @@ function isMadeIn(module: PyModule, functionNode: PyNode, expression: PyNode, ho
   if (/^(?:tuple|expression_list|list)$/.test(value.type))
     return value.named.every((each) => isMadeIn(module, functionNode, each, hops));
   if (value.type !== 'identifier') return isMadeBy(module, value, hops);
-  const scope = module.resolve(value);
-  if (scope?.node !== functionNode) return false;
-  return module.writes(scope, value.text).every((write) => {
-    const definition = definitionOf(write);
-    return (
-      definition.kind === 'update' ||
-      (definition.kind === 'value' && isMadeBy(module, definition.value, hops))
-    );
-  });
+  if (module.resolve(value)?.node !== functionNode) return false;
+  return waysGiven(module, value).every(
+    (way) => way.kind === 'update' || (way.kind === 'value' && isMadeBy(module, way.value, hops)),
+  );
 }

@@ -1,11 +1,11 @@
 import { isHarmlessBuiltin, packageOf } from '../../library/library.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
-import { definitionOf } from '../../semantic/flow.js';
 import { isAsked } from '../../semantic/given-away.js';
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { receiverOf } from '../../semantic/statements.js';
+import { readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 
 /** The object whose method a call runs, and its name in there. */
@@ -25,13 +25,12 @@ export function objectMadeIn(
 ): Made | undefined {
   const object = receiverOf(call);
   const self = selfName(method);
-  const scope = object?.type === 'identifier' ? module.resolve(object) : undefined;
-  if (object === undefined || self === undefined || scope?.node !== functionNode) return undefined;
-  const made = module.writes(scope, object.text).map(definitionOf);
+  if (object?.type !== 'identifier' || self === undefined) return undefined;
+  const made = module.resolve(object)?.node === functionNode ? waysGiven(module, object) : [];
   if (made.length === 0 || made.some(({ kind }) => kind === 'parameter')) return undefined;
   const isMeter =
     made.every((each) => each.kind === 'value' && makesMeter(module, each.value)) &&
-    module.reads(scope, object.text).every(isAsked);
+    readsOf(module, object).every(isAsked);
   return { object, self, isMeter };
 }
 

@@ -1,7 +1,4 @@
 import { isPlainMethod, ofTensor } from '../../library/library.js';
-import { attributeValues } from '../../semantic/attributes.js';
-import type { PyModule } from '../../semantic/module.js';
-import { roleOf } from '../../semantic/names.js';
 import { givenTo, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { keepsGiven } from './names.js';
@@ -12,14 +9,6 @@ export function givesIndices(target: PyNode, value: PyNode): boolean {
   return (
     name !== undefined && ofTensor(name)?.paired === true && (target.parent?.named.indexOf(target) ?? 0) > 0
   );
-}
-
-/** `i` of `for i, x in enumerate(…)`. */
-export function isCount(module: PyModule, target: PyNode, iterable: PyNode): boolean {
-  const callee = iterable.type === 'call' ? iterable.function : undefined;
-  const isFirst = /pattern|tuple/.test(target.parent?.type ?? '') && target.parent?.named[0] === target;
-  const isOwn = target.parent?.parent?.left === target.parent;
-  return isFirst && isOwn && callee?.text === 'enumerate' && module.resolve(callee) === undefined;
 }
 
 const PLAIN_TYPES =
@@ -56,15 +45,4 @@ export function valuesPutInto(use: PyNode): readonly PyNode[] {
     } else return [];
   }
   return [];
-}
-
-/** `self.loader`, which holds an argument of the constructor. */
-export function isHandedIn(module: PyModule, attribute: PyNode): boolean {
-  const values = attributeValues(module, attribute) ?? [];
-  const isParameter = (value: PyNode): boolean => {
-    const scope = value.type === 'identifier' ? module.resolve(value) : undefined;
-    const writes = scope === undefined ? [] : module.writes(scope, value.text);
-    return writes.length > 0 && writes.every((write) => roleOf(write) === 'parameter');
-  };
-  return values.length > 0 && values.every(isParameter);
 }

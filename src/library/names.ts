@@ -1,4 +1,4 @@
-/** Every dotted name of torch and its neighbours that memfix knows. Nothing but the catalogue files spells one. */
+/** Dotted names of torch and its neighbours that questions ask for by name. Nothing outside `src/library` spells one. */
 
 export const NO_GRAD = 'torch.no_grad';
 export const SET_GRAD_ENABLED = 'torch.set_grad_enabled';
@@ -44,18 +44,6 @@ export const TORCH_JIT = 'torch.jit.';
 export const OPTIMIZERS = 'torch.optim.';
 export const TORCH_COMPILE = 'torch.compile';
 
-const layers = (names: readonly string[]): readonly string[] => names.map((name) => `torch.nn.${name}`);
-
-/** Members of `torch.nn` with a capital that are no modules. */
-const NOT_A_MODULE: ReadonlySet<string> = new Set(
-  layers(['Parameter', 'UninitializedParameter', 'Buffer', 'UninitializedBuffer']),
-);
-
-/** `nn.Module` or one of torch's own subclasses of it, such as `nn.Linear`. */
-export function isModuleClass(path: string): boolean {
-  return /^torch\.nn\.(?:modules\.(?:\w+\.)?)?[A-Z]\w*$/.test(path) && !NOT_A_MODULE.has(path);
-}
-
 /** Bases that make no class a module, nor keep it from being one. */
 export const PLAIN_BASES: ReadonlySet<string> = new Set([
   'abc.ABC',
@@ -89,11 +77,6 @@ export const UNPICKLES: ReadonlySet<string> = new Set([
   ...[LOAD, 'pickle.load', 'pickle.loads', 'dill.load', 'dill.loads', 'joblib.load'],
   ...['cloudpickle.load', 'cloudpickle.loads'],
 ]);
-
-/** peft's `prepare_model_for_kbit_training`, from wherever in the package it is imported. */
-export function isKbitPreparation(path: string): boolean {
-  return /^peft\.(?:\w+\.)*prepare_model_for_kbit_training$/.test(path);
-}
 
 export const TORCH = 'torch.';
 export const TORCH_DISTRIBUTED = 'torch.distributed.';
@@ -132,19 +115,11 @@ export const CROSS_ENTROPY: readonly string[] = [
 
 export const BITS_AND_BYTES_CONFIG = 'transformers.BitsAndBytesConfig';
 
-/** What puts adapters of peft into its first argument. */
-export function isPeftModelMaker(path: string): boolean {
-  return /^peft\.(?:\w+\.)*(?:get_peft_model|Peft(?:Mixed)?Model(?:For\w+)?\.from_pretrained)$/.test(path);
-}
 export const DEVICE = 'torch.device';
 /** The index of the current GPU. */
 export const CUDA_ORDINAL = 'torch.cuda.current_device';
 
 export const DEEPCOPY = 'copy.deepcopy';
-/** Where samples come from, one by one. */
-export function isDatasetClass(path: string): boolean {
-  return /^torch(?:vision)?\.(?:\w+\.)*(?:\w*Dataset|ImageFolder|DatasetFolder)$/.test(path);
-}
 export const MODULE_CONTAINERS: ReadonlySet<string> = new Set(['torch.nn.ModuleDict', 'torch.nn.ModuleList']);
 export const PARAMETER_CONTAINERS: ReadonlySet<string> = new Set([
   'torch.nn.ParameterDict',
@@ -159,14 +134,8 @@ export const ADAMW = 'torch.optim.AdamW';
 
 export const MULTIHEAD_ATTENTION = 'torch.nn.MultiheadAttention';
 /** What holds other layers and does nothing of its own. */
-export const LAYER_CONTAINERS: ReadonlySet<string> = new Set(layers(['ModuleList', 'Sequential']));
+export const LAYER_CONTAINERS: ReadonlySet<string> = new Set(['torch.nn.ModuleList', 'torch.nn.Sequential']);
 
-/** Wraps a layer so that it is checkpointed whenever it runs. */
-export function isCheckpointWrapper(path: string): boolean {
-  return /^torch\.distributed\.algorithms\._checkpoint\.(?:\w+\.)*(?:checkpoint_wrapper|CheckpointWrapper)$/.test(
-    path,
-  );
-}
 export const PARTIAL = 'functools.partial';
 
 export const HALF: ReadonlySet<string> = new Set(['torch.float16', 'torch.half']);
@@ -222,3 +191,34 @@ export const TORCH_DATASETS: ReadonlySet<string> = new Set([
   'torch.utils.data.dataset.Dataset',
 ]);
 export const LOAD_DATASET = 'datasets.load_dataset';
+
+export const LR_SCHEDULERS = 'torch.optim.lr_scheduler.';
+
+/** What gives its first argument, a module, back in another form. */
+export const WRAPS_MODULE: ReadonlySet<string> = new Set([
+  'torch.compile',
+  'torch.nn.DataParallel',
+  'torch.nn.parallel.DataParallel',
+  'torch.nn.parallel.DistributedDataParallel',
+  'torch.nn.parallel.distributed.DistributedDataParallel',
+]);
+
+/** Methods and functions that take a wrapper, given by others, off a model again. */
+export const UNWRAPS: ReadonlySet<string> = new Set(['extract_model_from_parallel', 'unwrap_model']);
+
+export const ACCELERATOR = 'accelerate.Accelerator';
+
+export const SEQUENTIAL = 'torch.nn.Sequential';
+
+/** Modules that hold the modules they are given. */
+export const CONTAINERS: ReadonlySet<string> = new Set(
+  ['Sequential', 'ModuleList', 'ModuleDict', 'DataParallel'].flatMap((name) => [
+    `torch.nn.${name}`,
+    `torch.nn.modules.container.${name}`,
+    `torch.nn.parallel.${name}`,
+  ]),
+);
+
+/** Packages whose base classes run no training by a method that is called on `self` during an evaluation. */
+export const FRAMEWORKS =
+  /^(?:torch|pytorch_lightning|lightning|transformers|diffusers|unittest|timm|object)\b/;
