@@ -76,7 +76,7 @@ export {
   siblingOf,
   spreadsMore,
 } from '../semantic/given.js';
-export { hydraSetting, hydraSources } from '../semantic/hydra.js';
+export { hydraSources } from '../semantic/hydra.js';
 export { calledPath, importsPackage, nameFor, qualifiedName } from '../semantic/imports.js';
 export { initialisesBefore } from '../semantic/instance.js';
 export { type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
