@@ -1,11 +1,13 @@
 import type { Finding, Scan, Skipped } from '../engine/outcome.js';
 import type { Diagnosis } from '../oom/diagnosis.js';
 import type { Ranked } from '../oom/rank.js';
+import type { Position } from '../text/lines.js';
 import { placeMark } from '../text/place.js';
 import type { Safety } from '../toolkit/contract.js';
 import { byEffect } from '../toolkit/effect.js';
 import { printable } from './cells.js';
 import type { Paint, Tone } from './paint.js';
+import { wrap } from './prose.js';
 import type { Proven } from './prove/proven.js';
 import type { Standing } from './prove/verified.js';
 import type { TooLarge } from './too-large.js';
@@ -34,6 +36,8 @@ export interface Report {
   readonly oom?: Diagnosis;
   /** The words that chose files and transforms, for a command that goes on from here. */
   readonly aim?: string;
+  /** The same for a command that names its file and its transform. */
+  readonly terms?: string;
   /** What `memfix prove` measured on the user's own run. */
   readonly proven?: Proven;
   /** Runs that cannot fit the card that the config names. */
@@ -113,18 +117,20 @@ export function alternativeSentence(ids: readonly string[]): string {
   return `${named} of this run does the opposite; \`memfix apply --interactive\` lets you choose`;
 }
 
-/** The lines for files and comments that a reader should know about, in the form compilers use. */
-export function remarks(report: Report, { paint }: View): string[] {
-  const place = (path: string, at?: { line: number; column: number }) =>
-    paint.bold(printable(path)) + (at === undefined ? '' : paint.dim(placeMark(at)));
+/** The lines for files and comments that a reader should know about, in the form compilers use; folded on a terminal. */
+export function remarks(report: Report, { paint, width, isTerminal }: View): string[] {
+  const said = (path: string, at: Position | undefined, kind: string, words: string) => {
+    const mark = at === undefined ? '' : placeMark(at);
+    const plain = `${printable(path)}${mark}: ${kind}: `;
+    const painted = `${paint.bold(printable(path))}${paint.dim(mark)}: ${paint.magenta(kind)}: `;
+    if (isTerminal !== true) return [painted + printable(words)];
+    const lines = wrap(plain + words, width, { first: '', rest: '  ' });
+    return lines.map((line, index) => (index === 0 ? line.replace(plain, () => painted) : line));
+  };
   return [
-    ...report.scans.flatMap((scan) =>
-      scan.notes.map(
-        (note) => `${place(scan.file.path, note.at)}: ${paint.magenta('note')}: ${printable(note.message)}`,
-      ),
+    ...report.scans.flatMap(({ file, notes }) =>
+      notes.flatMap(({ at, message }) => said(file.path, at, 'note', message)),
     ),
-    ...report.skipped.map(
-      (file) => `${place(file.path, file.at)}: ${paint.magenta('skipped')}: ${printable(file.reason)}`,
-    ),
+    ...report.skipped.flatMap(({ path, at, reason }) => said(path, at, 'skipped', reason)),
   ];
 }

@@ -3,7 +3,7 @@ import { ancestryOf, basesOf, classAround, methodsOf } from './definitions.js';
 import { lineageOf, makerOf } from './elsewhere.js';
 import { hasStarImport, qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
-import { enclosingClass } from './statements.js';
+import { argumentsOf, enclosingClass, hasSplat, positionalArguments } from './statements.js';
 import { isUnbound } from './variables.js';
 
 /**
@@ -245,4 +245,29 @@ export function maySet({ code }: PyModule, name: string): boolean {
   return (
     new RegExp(`\\.${name}\\s*(?:[-+*/|&]?=(?!=)|,[^=\\n()]*=(?!=))`).test(code) || /\bsetattr\(/.test(code)
   );
+}
+
+/** Whether a subclass in another file has its own method in place of this one. */
+export function isOverriddenElsewhere(module: PyModule, method: PyNode): boolean {
+  const owner = enclosingClass(method)?.name?.text;
+  const name = method.name?.text ?? '';
+  if (owner === undefined) return false;
+  return subclassesElsewhere(module, owner)?.every(({ members }) => !members.includes(name)) !== true;
+}
+
+/** How many arguments a call gives. */
+export interface Passed {
+  readonly positional: number;
+  readonly all: number;
+  readonly isSpread: boolean;
+}
+
+export function passedBy(call: PyNode): Passed {
+  const positional = positionalArguments(call).length;
+  return { positional, all: argumentsOf(call).length, isSpread: hasSplat(call) };
+}
+
+/** Whether a function with so many parameters takes what a call gives. */
+export function mayTake([least, most]: Arity, { positional, all, isSpread }: Passed): boolean {
+  return isSpread || (positional <= most && all >= least);
 }

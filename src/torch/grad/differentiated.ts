@@ -1,9 +1,10 @@
+import { isSameValue, sourcesOf } from '../../semantic/attributes.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
-import { certainBackward, isSame, operandsOf, sourcesOf } from './spent-graph.js';
+import { certainBackward, operandsOf } from './spent-graph.js';
 
 const MAX_DEPTH = 8;
 
@@ -18,7 +19,7 @@ export function isDifferentiated(module: PyModule, value: PyNode): boolean {
 /** Whichever way an expression got its value, it is this one, perhaps scaled. */
 function comesFrom(module: PyModule, expression: PyNode, value: PyNode, depth: number): boolean {
   const node = unparenthesized(expression);
-  if (isSame(module, node, value)) return true;
+  if (isSameValue(module, node, value)) return true;
   if (depth >= MAX_DEPTH) return false;
   const [only, ...others] = operandsOf(node).filter((each) => each !== undefined && mayBring(module, each));
   if (only !== undefined) return others.length === 0 && comesFrom(module, only, value, depth + 1);

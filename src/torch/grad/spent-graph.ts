@@ -1,5 +1,6 @@
 import { ofTensor, row } from '../../library/library.js';
-import { isSetBetween } from '../../semantic/attributes.js';
+import { isSameValue, sourcesOf } from '../../semantic/attributes.js';
+import { methodCallsAt } from '../../semantic/called-name.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
@@ -13,7 +14,6 @@ import {
   enclosingLoops,
   methodName,
   receiverOf,
-  rootOf,
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -33,7 +33,8 @@ export function spendingBackward(module: PyModule, value: PyNode): Backward | un
     module,
     value,
     [...parts, ...sourcesOf(module, value)],
-    (each) => !each.retains && (isSame(module, each.value, value) || includes(module, each.value, parts)),
+    (each) =>
+      !each.retains && (isSameValue(module, each.value, value) || includes(module, each.value, parts)),
   );
 }
 
@@ -177,7 +178,7 @@ function backwardsByRound(module: PyModule): ReadonlyMap<PyNode | undefined, ByB
   return found;
 }
 
-/** What `isSame` and `includes` could come to on their way from an expression: at least that. */
+/** What `isSameValue` and `includes` could come to on their way from an expression: at least that. */
 function bindingsBehind(module: PyModule, expression: PyNode): ReadonlySet<PyNode> {
   const found = new Set<PyNode>();
   const seen = new Set<PyNode>();
@@ -196,24 +197,6 @@ function bindingsBehind(module: PyModule, expression: PyNode): ReadonlySet<PyNod
     nodes = inner.map(unparenthesized);
   }
   return found;
-}
-
-/** The same variable, attribute or element, which nothing has set in between. */
-export function isSame(module: PyModule, one: PyNode, other: PyNode): boolean {
-  const [a, b] = [unparenthesized(one), unparenthesized(other)];
-  if (a.text !== b.text || !/^(?:identifier|attribute|subscript)$/.test(a.type)) return false;
-  if (a.type !== 'identifier' && isSetBetween(module, a, b)) return false;
-  const [from, to] = [sourcesOf(module, a), sourcesOf(module, b)];
-  return from.length > 0 && from.length === to.length && from.every((binding) => to.includes(binding));
-}
-
-/** What gives a variable its value, or the one whose attribute or element a node is. */
-export function sourcesOf(module: PyModule, expression: PyNode): readonly PyNode[] {
-  const root = rootOf(expression);
-  if (root.type !== 'identifier') return [];
-  return (reachingDefinitions(module, root) ?? []).flatMap(({ kind, node }) =>
-    kind === 'update' ? [] : [node],
-  );
 }
 
 /** Whenever the value is computed, one of them runs in the same round. */
@@ -303,10 +286,8 @@ function optimizerSteps(module: PyModule): readonly PyNode[] {
 }
 
 function findSteps(module: PyModule): readonly PyNode[] {
-  return module.at('.step(').flatMap(({ text, parent }) => {
-    const call = text === 'step' ? parent?.parent : undefined;
-    // A step of `higher` and its like makes new weights and keeps the graph.
-    const changes = call?.type === 'call' && !/diff/i.test(receiverOf(call)?.text ?? '');
-    return changes && steppedOptimizer(module, call) !== undefined ? [call] : [];
-  });
+  // A step of `higher` and its like makes new weights and keeps the graph.
+  return methodCallsAt(module, '.step(').filter(
+    (call) => !/diff/i.test(receiverOf(call)?.text ?? '') && steppedOptimizer(module, call) !== undefined,
+  );
 }

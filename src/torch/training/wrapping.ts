@@ -7,6 +7,7 @@ import {
   TORCH_JIT,
 } from '../../library/names.js';
 import { familyOf } from '../../semantic/attribute-uses.js';
+import { methodCallsAt } from '../../semantic/called-name.js';
 import { lineageOf } from '../../semantic/elsewhere.js';
 import { type Gate, gate, placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -170,17 +171,14 @@ function mayCast(module: PyModule): boolean {
 
 function findCast(module: PyModule): boolean {
   if (['set_default_dtype', 'set_default_tensor_type'].some((each) => isNamed(module, each))) return true;
-  return ['.to(', '.type(', '.double('].some((literal) =>
-    module.at(literal).some((hit) => {
-      const call = hit.parent?.parent;
-      const receiver = call?.type === 'call' ? receiverOf(call) : undefined;
-      if (call === undefined || receiver === undefined || valueOf(module, receiver).isTensor) return false;
-      const chosen = argumentsOf(call).some(
-        ({ text }) => /dtype|float64|double/.test(text) && !/torch\.float32/.test(text),
-      );
-      return methodName(call) !== 'to' || chosen;
-    }),
-  );
+  return methodCallsAt(module, '.to(', '.type(', '.double(').some((call) => {
+    const receiver = receiverOf(call);
+    if (receiver === undefined || valueOf(module, receiver).isTensor) return false;
+    const chosen = argumentsOf(call).some(
+      ({ text }) => /dtype|float64|double/.test(text) && !/torch\.float32/.test(text),
+    );
+    return methodName(call) !== 'to' || chosen;
+  });
 }
 
 /** The file has code compiled from its source or traced with placeholders, where not all of Python is allowed. */
@@ -211,27 +209,14 @@ function castsToHalf(module: PyModule): boolean {
 }
 
 function findCastToHalf(module: PyModule): boolean {
-  const isCast = (call: PyNode | undefined): boolean => {
-    const receiver = call && receiverOf(call);
+  const casts = [
+    ...methodCallsAt(module, '.half', '.bfloat16').filter((call) => argumentsOf(call).length === 0),
+    ...methodCallsAt(module, '.to(').filter((call) =>
+      argumentsOf(call).some((given) => HALF_DTYPES.has(qualifiedName(module, argumentValue(given)) ?? '')),
+    ),
+  ];
+  return casts.some((call) => {
+    const receiver = receiverOf(call);
     return receiver !== undefined && !['tensor', 'scalar-tensor'].includes(valueOf(module, receiver).kind);
-  };
-  const named = ['.half', '.bfloat16'].some((literal) =>
-    module.at(literal).some((hit) => {
-      const call = hit.parent?.parent;
-      if (call?.type !== 'call' || methodName(call) !== hit.text || argumentsOf(call).length > 0)
-        return false;
-      return isCast(call);
-    }),
-  );
-  return (
-    named ||
-    module.at('.to(').some((hit) => {
-      const call = hit.parent?.parent;
-      if (call?.type !== 'call' || methodName(call) !== 'to') return false;
-      const half = argumentsOf(call).some((argument) =>
-        HALF_DTYPES.has(qualifiedName(module, argumentValue(argument)) ?? ''),
-      );
-      return half && isCast(call);
-    })
-  );
+  });
 }

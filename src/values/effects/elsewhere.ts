@@ -1,7 +1,6 @@
-import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
-import { importedNames } from '../../semantic/imports.js';
+import type { Elsewhere } from '../../semantic/elsewhere.js';
+import { modulesAround } from '../../semantic/imported-modules.js';
 import type { PyModule } from '../../semantic/module.js';
-import { importedPath } from '../../semantic/names.js';
 import { reachedFrom } from '../../semantic/reach.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
 import { enclosingFunction } from '../../semantic/statements.js';
@@ -147,18 +146,4 @@ function overloadAsking(alone: PyModule, word: string): string | undefined {
       return parent.closest('class_definition')?.name?.text;
   }
   return undefined;
-}
-
-/** The file, and those of the project that it imports classes from. */
-export function* modulesAround(module: PyModule): Generator<PyModule> {
-  yield module;
-  const seen = new Set<PyModule>();
-  for (const name of importedNames(module, module.scope).keys()) {
-    const [binding] = /^[A-Z]/.test(name) ? module.writes(module.scope, name) : [];
-    const path = binding && importedPath(binding);
-    const found = path === undefined ? undefined : definedElsewhere(module, path);
-    if (found?.node.type !== 'class_definition' || seen.has(found.module)) continue;
-    seen.add(found.module);
-    yield found.module;
-  }
 }

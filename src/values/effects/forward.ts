@@ -2,6 +2,7 @@ import { builtin, isPlain, isPlainMethod } from '../../library/library.js';
 import { IS_GRAD_ENABLED } from '../../library/names.js';
 import { definitionBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
+import { callOf } from '../../semantic/function-uses.js';
 import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -9,7 +10,6 @@ import { functionsOf, reachedFrom } from '../../semantic/reach.js';
 import {
   argumentsOf,
   enclosingFunction,
-  isCallee,
   isTarget,
   methodName,
   receiverOf,
@@ -63,12 +63,6 @@ function keepingHook(alone: PyModule, word: string): string | undefined {
     return hook === undefined || keepsSomething(hook);
   });
   return node && placeOf(alone, node);
-}
-
-/** `net.register_forward_hook(f)`, `register_module_forward_hook(f)` */
-function callOf(name: PyNode): PyNode | undefined {
-  const callee = wholeName(name);
-  return isCallee(callee) ? callee.parent : undefined;
 }
 
 /** The network is a library's, made in the function, and nobody else gets it. */

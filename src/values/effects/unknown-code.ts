@@ -2,7 +2,8 @@ import { classAround, heirsOf } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { setsAttribute } from '../../semantic/given-away.js';
 import type { PyModule } from '../../semantic/module.js';
-import { isMethodOfProject, subclassesElsewhere } from '../../semantic/project-names.js';
+import { isMethodOfProject, mayTake, passedBy, subclassesElsewhere } from '../../semantic/project-names.js';
+import { mayTakeOut } from '../../semantic/put-values.js';
 import { enclosingClass, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { Origins } from '../value/origins.js';
@@ -15,7 +16,7 @@ import {
   differentiatorsIn,
   type Suspect,
 } from './differentiators.js';
-import { forwardFacts, type Given, givenBy, ITERATED, iterationRuns, mayTakeOut } from './forward-index.js';
+import { forwardFacts, ITERATED, iterationRuns } from './forward-index.js';
 import { SETS_MODE } from './grad.js';
 import { usedAsValue } from './handed-on.js';
 
@@ -74,7 +75,7 @@ function heldByForward(module: PyModule): Suspect | undefined {
     (each) =>
       isFunction(each) &&
       (mayTakeOut(takes, each.name, each.mayBeModule) ||
-        ((isReplaced || runs.some((given) => mayTake(each, given))) && isHandedOn(module, each))),
+        ((isReplaced || runs.some((given) => mayTake(each.arity, given))) && isHandedOn(module, each))),
   );
   return found && { ...found, isHeld: true };
 }
@@ -105,7 +106,7 @@ function heldByIterated(module: PyModule): Suspect | undefined {
   return suspectAround(
     module,
     (each) =>
-      !CALLED.has(each.name) && runs.some((given) => mayTake(each, given)) && isHandedOn(module, each),
+      !CALLED.has(each.name) && runs.some((given) => mayTake(each.arity, given)) && isHandedOn(module, each),
   );
 }
 
@@ -131,7 +132,7 @@ export function differentiatingMethod(
       each.name === name &&
       each.owner !== undefined &&
       (each.mayBeModule || !isNetwork) &&
-      mayTake(each, givenBy(call)),
+      mayTake(each.arity, passedBy(call)),
   );
 }
 
@@ -159,7 +160,7 @@ export function differentiatingAttribute(module: PyModule, call: PyNode): Suspec
 function functionTaking(module: PyModule, call: PyNode): Suspect | undefined {
   return suspectAround(
     module,
-    (each) => !CALLED.has(each.name) && mayTake(each, givenBy(call)) && isHandedOn(module, each),
+    (each) => !CALLED.has(each.name) && mayTake(each.arity, passedBy(call)) && isHandedOn(module, each),
   );
 }
 
@@ -207,10 +208,6 @@ function ownClass(module: PyModule, network: PyNode): Elsewhere | undefined {
 function isValueElsewhere(module: PyModule, name: string): boolean {
   const files = module.around.summaries({ word: name, beside: [] }, usedAsValue);
   return usedAsValue(module.alone, name) || files === undefined || files.includes(true);
-}
-
-function mayTake({ arity: [least, most] }: Differentiator, { positional, all, isSpread }: Given): boolean {
-  return isSpread || (positional <= most && all >= least);
 }
 
 function suspect({ owner, name, place, words }: Differentiator): Suspect {
