@@ -10,6 +10,7 @@ import { functionsOf, reachedFrom } from '../../semantic/reach.js';
 import {
   argumentsOf,
   enclosingFunction,
+  isCallee,
   isTarget,
   methodName,
   receiverOf,
