@@ -1,4 +1,5 @@
 import { isOfModule } from '../../src/library/library.js';
+import { placesOf } from '../../src/semantic/called-name.js';
 import { calledDefinition } from '../../src/semantic/definitions.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import {
@@ -15,12 +16,13 @@ import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
 import { isForward, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
-import { isInTraining, networksIn as networksOfFile, placesOf } from '../../src/torch/grad/teachers.js';
+import { isInTraining, networksIn as networksOfFile } from '../../src/torch/grad/teachers.js';
 import { traceGraph } from '../../src/torch/module/networks.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { gradModeOf } from '../../src/values/value/gradient.js';
 import { isLoss } from './inputs.js';
 import { networksIn } from './sinks.js';
+import { lossesOfTrainers } from './trainer.js';
 
 /** A statement of a training step that runs networks which are not trained there, and gives the result to variables. */
 export interface TeacherRun {
@@ -39,13 +41,14 @@ export interface TeacherSite {
 }
 
 export function teacherSites(module: PyModule): readonly TeacherSite[] {
-  if (switchesGradOff(module) || backwards(module).length === 0) return [];
+  if (switchesGradOff(module)) return [];
+  if (backwards(module).length === 0 && lossesOfTrainers(module).length === 0) return [];
   const { teachers } = networksOfFile(module);
   const runs = new Map<PyNode, PyNode[]>();
   for (const text of teachers) {
     for (const network of placesOf(module, text)) {
       const call = callOn(network);
-      if (call === undefined || !mayRun(call, text) || !isInTraining(module, call)) continue;
+      if (call === undefined || !mayRun(call, text) || !isDifferentiatedAround(module, call)) continue;
       if (isGradOff(module, call) || isGradOn(module, call) || isTestCode(module, call)) continue;
       if (isWhatTrains(module, call, text)) continue;
       // A method asks the project: last.
@@ -101,6 +104,11 @@ function scaledValue(value: PyNode): PyNode {
     .flatMap(contextManagers)
     .filter((each) => each.parent?.type === 'as_pattern' && each.parent.named.at(-1)?.text === node.text);
   return manager?.type === 'call' ? (argumentsOf(manager)[0] ?? node) : node;
+}
+
+function isDifferentiatedAround(module: PyModule, call: PyNode): boolean {
+  const owner = enclosingFunction(call);
+  return isInTraining(module, call) || (owner !== undefined && lossesOfTrainers(module).includes(owner));
 }
 
 /** `with torch.enable_grad():` around it: somebody wants the graph. */
