@@ -5,7 +5,7 @@ import { countByEffect, effectPhrase } from '../../report/effects.js';
 import { noColor } from '../../report/paint.js';
 import { type FileChange, patchForEyes, patchOf } from '../../report/patch.js';
 import { assumedBy, assumptionSentences } from '../../report/premises.js';
-import { plural } from '../../report/prose.js';
+import { command, plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
 import type { Report } from '../../report/report.js';
 import { lineText } from '../../text/place.js';
@@ -116,13 +116,22 @@ async function conclude(
   const fixes = changed.flatMap(appliedIn);
   for (const sentence of changed.flatMap(excludedIn)) context.say(sentence);
   for (const sentence of assumptionSentences(assumedBy(fixes))) context.say(sentence);
-  if (changed.length === 0) context.say('Nothing to change.');
+  if (changed.length === 0) context.say(nothingToChange(report, context.args.aim));
   else {
     const effects = fixes.length === 0 ? '' : `: ${effectPhrase(countByEffect(fixes))}`;
     context.say(`${plural(fixes.length, 'fix', 'fixes')} in ${plural(filesIn(changed), 'file')}${effects}.`);
   }
   const found = context.args.flag('exit-code') && patch.length > 0 ? EXIT.findings : EXIT.clean;
   return Math.max(found, strictness(context, report));
+}
+
+/** What is left needs a person's yes: where to give it. */
+function nothingToChange({ scans }: Report, aim: string | undefined): string {
+  const unsafe = scans
+    .flatMap(({ findings }) => findings)
+    .filter(({ fix, safety }) => fix !== undefined && safety === 'unsafe');
+  if (unsafe.length === 0) return 'Nothing to change.';
+  return `Nothing to change without your yes: ${command('apply -i', aim)} asks about ${plural(unsafe.length, 'unsafe fix', 'unsafe fixes')}, \`--unsafe-fixes\` prints ${unsafe.length === 1 ? 'it' : 'them'}.`;
 }
 
 /** A patch that git does not take is our bug: better no patch than a wrong one. */
