@@ -70,10 +70,12 @@ function found(
 ): string[] {
   if (unsettled === undefined)
     return rows.length === 0 ? ['Nothing was found.'] : ['Findings:', ...table(rows)];
+  if (rows.length === 0)
+    return unsettled === 0
+      ? ['A quick look found nothing.']
+      : [`${plural(unsettled, 'file')} may hold something to fix: that takes a closer look.`];
   const more = unsettled === 0 ? [] : [`${plural(unsettled, 'file needs', 'files need')} a closer look.`];
-  return rows.length === 0
-    ? [`A quick look found nothing yet.`, ...more]
-    : ['At a quick look:', ...table(rows), ...more];
+  return ['At a quick look:', ...table(rows), ...more];
 }
 
 function next(

@@ -76,6 +76,27 @@ describe('the editor', () => {
     expect(folder.read('a.py')).toBe(A.replace('hold', 'release'));
   });
 
+  it.each([
+    ['fails', 'exit 3', 'Nothing was taken over'],
+    ['changes nothing', 'true', 'Nothing was changed'],
+  ])('that %s leaves what is typed meanwhile unanswered', async (_, end, words) => {
+    const folder = folderOf();
+    const begun = join(folder.path, 'begun');
+    const session = start(folder, {
+      env: editor(folder, `echo open > /dev/tty; touch '${begun}'; sleep 1; ${end}`),
+    });
+    await session.asked('1/4');
+    session.type('e');
+    await session.sees('open');
+    session.type('yyq');
+    expect(await session.asked('1/4')).toContain(words);
+    session.type('n');
+    await session.asked('2/4');
+    session.type('q');
+    expect((await session.ended()).result).toMatchObject({ applied: 0, declined: 1 });
+    expect(folder.read('a.py')).toBe(A);
+  });
+
   it('that does not exist, or is not set, is named', async () => {
     const missing = start(folderOf(), { env: { VISUAL: 'no-such-editor --wait' } });
     await missing.asked('1/4');

@@ -28,6 +28,7 @@ const UNREAD: Suspect = {
   name: 'a class or function',
   place: 'of the many files that differentiate',
   clause: 'which were not all looked into',
+  isUnread: true,
 };
 
 /** The first of all differentiating functions that code of this file may get hold of, and that could be the one. */
