@@ -1,3 +1,4 @@
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { partReturned } from '../../semantic/function-uses.js';
 import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -275,13 +276,11 @@ export function anotherNetwork(text: string, network: Suspect): Question {
 
 /** Whether something in the project asks whether gradients are on; in evaluation mode it mostly does not. */
 function mayAskForMode(module: PyModule): boolean {
-  const mention = { word: 'is_grad_enabled', beside: [] };
-  const elsewhere = module.around.summaries(mention, asksForMode);
-  return module.memo(asksForMode, module) || elsewhere === undefined || elsewhere.includes(true);
+  return isAnywhere(module, 'is_grad_enabled', hasWord);
 }
 
-function asksForMode(module: PyModule): boolean {
-  return module.words('is_grad_enabled').length > 0;
+function hasWord(alone: PyModule, word: string): boolean {
+  return alone.words(word).length > 0;
 }
 
 /** A model that is given in may come from a file that makes such modules. */

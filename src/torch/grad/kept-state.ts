@@ -1,4 +1,5 @@
 import { CACHING, PARAMETRIZE_CACHED } from '../../library/names.js';
+import { foundAnywhere, isAnywhere } from '../../semantic/anywhere.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { nameOf } from '../../semantic/called-name.js';
 import { attributeOfSelf, calledDefinition } from '../../semantic/definitions.js';
@@ -83,9 +84,7 @@ function isReadInProject(module: PyModule, name: string): boolean {
 }
 
 function findRead(module: PyModule, name: string): boolean {
-  if (name === '' || readsGraphOf(module.alone, name)) return true;
-  const files = module.around.summaries({ word: name, beside: [] }, readsGraphOf);
-  return files === undefined || files.includes(true);
+  return name === '' || isAnywhere(module, name, readsGraphOf);
 }
 
 /** Where a function or method of the project of this name keeps what it is given, if somebody reads that. */
@@ -107,9 +106,7 @@ function keptByFunction(alone: PyModule, name: string): readonly { into: string;
 }
 
 function findCache(module: PyModule, name: string): string | undefined {
-  const files = module.around.summaries({ word: name, beside: [] }, keptByDecorator);
-  if (files === undefined) return name;
-  return [...files, keptByDecorator(module.alone, name)].find((each) => each !== undefined);
+  return foundAnywhere(module, name, keptByDecorator, name);
 }
 
 /** What the function that a decorator puts in the place of another keeps. */
