@@ -237,7 +237,7 @@ export function* doubtsAboutNetwork(
         'cached-parametrization',
       )`Does \`${text}\` run outside the \`parametrize.cached()\` ${cached}, which would keep its weights without their graph?`,
     );
-  const asking = classAskingForModeAround(module, mayTrain);
+  const asking = classAskingForModeAround(module, mayTrain, part);
   if (asking !== undefined) yield unknown(sameWithout(asking));
   const network = differentiatingNetwork(module, model);
   if (network !== undefined) yield unknown(anotherNetwork(text, network));
