@@ -1,11 +1,13 @@
 import type { Finding, Scan, Skipped } from '../engine/outcome.js';
 import type { Diagnosis } from '../oom/diagnosis.js';
 import type { Ranked } from '../oom/rank.js';
+import type { Position } from '../text/lines.js';
 import { placeMark } from '../text/place.js';
 import type { Safety } from '../toolkit/contract.js';
 import { byEffect } from '../toolkit/effect.js';
-import { printable } from './cells.js';
+import { printable, widthOf } from './cells.js';
 import type { Paint, Tone } from './paint.js';
+import { wrap } from './prose.js';
 import type { Proven } from './prove/proven.js';
 import type { Standing } from './prove/verified.js';
 import type { TooLarge } from './too-large.js';
@@ -113,18 +115,21 @@ export function alternativeSentence(ids: readonly string[]): string {
   return `${named} of this run does the opposite; \`memfix apply --interactive\` lets you choose`;
 }
 
-/** The lines for files and comments that a reader should know about, in the form compilers use. */
-export function remarks(report: Report, { paint }: View): string[] {
-  const place = (path: string, at?: { line: number; column: number }) =>
-    paint.bold(printable(path)) + (at === undefined ? '' : paint.dim(placeMark(at)));
+/** The lines for files and comments that a reader should know about, in the form compilers use; on a terminal, folded. */
+export function remarks(report: Report, { paint, width, isTerminal }: View): string[] {
+  const line = (path: string, at: Position | undefined, what: string, words: string): string[] => {
+    const mark = at === undefined ? '' : placeMark(at);
+    const head = `${paint.bold(printable(path))}${paint.dim(mark)}: ${paint.magenta(what)}:`;
+    if (isTerminal !== true) return [`${head} ${printable(words)}`];
+    const plain = `${printable(path)}${mark}: ${what}: `;
+    if (widthOf(plain) > width / 2) return [head, ...wrap(words, width, { first: '  ', rest: '  ' })];
+    const [first = '', ...others] = wrap(words, width, { first: plain, rest: '  ' });
+    return [`${head} ${first.slice(plain.length)}`, ...others];
+  };
   return [
-    ...report.scans.flatMap((scan) =>
-      scan.notes.map(
-        (note) => `${place(scan.file.path, note.at)}: ${paint.magenta('note')}: ${printable(note.message)}`,
-      ),
+    ...report.scans.flatMap(({ file, notes }) =>
+      notes.flatMap(({ at, message }) => line(file.path, at, 'note', message)),
     ),
-    ...report.skipped.map(
-      (file) => `${place(file.path, file.at)}: ${paint.magenta('skipped')}: ${printable(file.reason)}`,
-    ),
+    ...report.skipped.flatMap(({ path, at, reason }) => line(path, at, 'skipped', reason)),
   ];
 }

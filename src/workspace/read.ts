@@ -114,11 +114,20 @@ function ofWholeCells(decoded: Decoded): Decoded {
 
 function problemIn(cell: string): SyntaxProblem | undefined {
   const problem = pythonProblem(cell);
-  if (problem !== undefined) return problem;
+  if (problem !== undefined)
+    return isIndented(cell) ? { ...problem, message: 'it is indented as a whole' } : problem;
   const stray = strayStatement(cell);
   if (stray === undefined) return undefined;
   const where = stray.word === 'return' ? 'a function' : 'a loop';
   return { message: `\`${stray.word}\` outside ${where}`, at: { line: stray.line, column: 1 } };
+}
+
+/** IPython takes the indentation of the first line away from all lines of a cell, and runs it. */
+function isIndented(cell: string): boolean {
+  const indent = /^(?:[ \t]*\n)*([ \t]+)\S/.exec(cell)?.[1];
+  if (indent === undefined) return false;
+  const lines = cell.split('\n').map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line));
+  return pythonProblem(lines.join('\n')) === undefined;
 }
 
 /** What to look for literals in: the program of a notebook, of which its JSON writes quotes in another way. */
