@@ -31,6 +31,7 @@ export async function cacheOf(context: Context, project: Project): Promise<Cache
       projectRoot(project),
       io.cwd,
       project.facts,
+      args.flag('strict'),
     ]);
   complain(context, place.objection);
   return undefined;

@@ -1,5 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
+import { notPython } from '../engine/scan.js';
 import { pythonProblem, type SyntaxProblem } from '../syntax/soundness.js';
 import { type Decoded, decode, decodeNotebook } from '../text/decode.js';
 import { cellsIn, isNotebookName, type Unread, withUnread } from '../text/notebook/notebook.js';
@@ -95,6 +96,22 @@ export function interpret(
   const decoded = isNotebook ? ofWholeCells(decodeNotebook(bytes)) : decode(bytes);
   if (!decoded.ok) return skipped(path, decoded.reason);
   return { kind: 'file', file: { path, source: decoded.source, ...(explicit && { named: true }) } };
+}
+
+/**
+ * Why a file of a folder cannot be read, where no transform would look at it anyway: a notebook that is none, and code with
+ * torch in it that is no Python 3. Undefined where nothing is against it.
+ */
+export function unreadable(candidate: Candidate, bytes: Buffer): Skipped | undefined {
+  const { path } = candidate;
+  if (isVendored(path) || isGenerated(bytes)) return undefined;
+  if (isNotebookName(path)) {
+    const decoded = decodeNotebook(bytes);
+    return decoded.ok ? undefined : skipped(path, decoded.reason);
+  }
+  if (!bytes.includes('torch')) return undefined;
+  const read = interpret(candidate, bytes);
+  return read.kind === 'skipped' ? read : notPython(read.file);
 }
 
 /** A cell that is no Python by itself never runs, or IPython makes something else of it: what it does is not known. */
