@@ -122,11 +122,10 @@ export class Context {
 
   /** Skipped files and unused comments, for a command whose data has no room for them. */
   remark(report: Report): void {
+    const { stderr } = this.io;
     const view: View = {
-      paint: this.errorPaint,
-      width: widthOf(this.io.stderr),
-      verbose: this.isVerbose,
-      isTerminal: this.io.stderr.isTTY === true,
+      ...{ paint: this.errorPaint, width: widthOf(stderr), verbose: this.isVerbose },
+      isTerminal: stderr.isTTY === true,
     };
     for (const line of remarks(report, view)) this.io.stderr.write(`${line}\n`);
   }

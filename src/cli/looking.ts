@@ -216,7 +216,9 @@ function sayWhatRuns(context: Context, project: Project): void {
   for (const { id, table } of project.idle)
     context.say(`\`${id}\` does nothing before its option is set: ${table} (\`memfix explain ${id}\`).`);
   if (context.isVerbose) {
-    context.say(`config: ${project.config.path ?? 'none'}`);
+    const nested = project.nestedConfigs.map(({ path = '' }) => path);
+    const others = nested.length === 0 ? '' : `; nearer to some files: ${nested.join(', ')}`;
+    context.say(`config: ${project.config.path ?? 'none'}${others}`);
     context.say(`transforms: ${[...project.selected].join(', ') || 'none'}`);
   } else if (project.selected.size === 0)
     context.say('No transform is selected, so there is nothing to look for.');

@@ -41,7 +41,7 @@ export function withLeaks({ catalogue, args }: Context, report: Report): Report 
   const leaks = catalogue.entries.filter(({ symptom }) => symptom === 'leak').map(({ id }) => id);
   const onlyChanged = args.given.some((name) => name === 'changed' || name === 'staged' || name === 'since');
   const takesUnsafe = args.choice('unsafe-fixes') === true;
-  return { ...report, leaks: new Set(leaks), onlyChanged, takesUnsafe, aim: args.aim };
+  return { ...report, leaks: new Set(leaks), onlyChanged, takesUnsafe, aim: args.aim, terms: args.terms };
 }
 
 async function sayWorth(context: Context, report: Report): Promise<void> {

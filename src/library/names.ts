@@ -179,6 +179,21 @@ export const DISTRIBUTED = 'torch.distributed';
 
 export const CONTEXT_MANAGER = 'contextlib.contextmanager';
 export const PARAMETRIZE_CACHED = 'torch.nn.utils.parametrize.cached';
+/** Functions that make a layer compute a parameter anew in each forward, and leave it on the layer; the second argument names it. */
+export const RECOMPUTING: ReadonlySet<string> = new Set(
+  [
+    'weight_norm',
+    'spectral_norm',
+    'weight_norm.weight_norm',
+    'spectral_norm.spectral_norm',
+    'prune.custom_from_mask',
+    'prune.identity',
+    'prune.l1_unstructured',
+    'prune.ln_structured',
+    'prune.random_structured',
+    'prune.random_unstructured',
+  ].map((name) => `torch.nn.utils.${name}`),
+);
 /** Decorators that keep what a function gave, for the next who asks. */
 export const CACHING: ReadonlySet<string> = new Set([
   'functools.cache',

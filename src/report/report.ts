@@ -5,7 +5,7 @@ import type { Position } from '../text/lines.js';
 import { placeMark } from '../text/place.js';
 import type { Safety } from '../toolkit/contract.js';
 import { byEffect } from '../toolkit/effect.js';
-import { printable, widthOf } from './cells.js';
+import { printable } from './cells.js';
 import type { Paint, Tone } from './paint.js';
 import { plural, wrap } from './prose.js';
 import type { Proven } from './prove/proven.js';
@@ -36,6 +36,8 @@ export interface Report {
   readonly oom?: Diagnosis;
   /** The words that chose files and transforms, for a command that goes on from here. */
   readonly aim?: string;
+  /** The same for a command that names its file and its transform. */
+  readonly terms?: string;
   /** What `memfix prove` measured on the user's own run. */
   readonly proven?: Proven;
   /** Runs that cannot fit the card that the config names. */
@@ -115,24 +117,23 @@ export function alternativeSentence(ids: readonly string[]): string {
   return `${named} of this run does the opposite; \`memfix apply --interactive\` lets you choose`;
 }
 
-/** The lines for files and comments that a reader should know about, in the form compilers use; on a terminal, folded. */
+/** The lines for files and comments that a reader should know about, in the form compilers use; folded on a terminal. */
 export function remarks(report: Report, { paint, width, verbose, isTerminal }: View): string[] {
-  const line = (path: string, at: Position | undefined, what: string, words: string): string[] => {
+  const said = (path: string, at: Position | undefined, kind: string, words: string) => {
     const mark = at === undefined ? '' : placeMark(at);
-    const head = `${paint.bold(printable(path))}${paint.dim(mark)}: ${paint.magenta(what)}:`;
-    if (isTerminal !== true) return [`${head} ${printable(words)}`];
-    const plain = `${printable(path)}${mark}: ${what}: `;
-    if (widthOf(plain) > width / 2) return [head, ...wrap(words, width, { first: '  ', rest: '  ' })];
-    const [first = '', ...others] = wrap(words, width, { first: plain, rest: '  ' });
-    return [`${head} ${first.slice(plain.length)}`, ...others];
+    const plain = `${printable(path)}${mark}: ${kind}: `;
+    const painted = `${paint.bold(printable(path))}${paint.dim(mark)}: ${paint.magenta(kind)}: `;
+    if (isTerminal !== true) return [painted + printable(words)];
+    const lines = wrap(plain + words, width, { first: '', rest: '  ' });
+    return lines.map((line, index) => (index === 0 ? line.replace(plain, () => painted) : line));
   };
   const most = isTerminal === true && !verbose ? MOST_ALIKE : Infinity;
   const { named, left } = firstOfEach(report.skipped, most);
   return [
     ...report.scans.flatMap(({ file, notes }) =>
-      notes.flatMap(({ at, message }) => line(file.path, at, 'note', message)),
+      notes.flatMap(({ at, message }) => said(file.path, at, 'note', message)),
     ),
-    ...named.flatMap(({ path, at, reason }) => line(path, at, 'skipped', reason)),
+    ...named.flatMap(({ path, at, reason }) => said(path, at, 'skipped', reason)),
     ...[...left].map(
       ([reason, count]) => `${plural(count, 'more file')} ${paint.magenta('skipped')}: ${reason} (-v)`,
     ),

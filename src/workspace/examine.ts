@@ -137,7 +137,7 @@ export class Examiner {
     const onlyText = isKnown && repairs !== true;
     const engine = this.tools.loaded;
     if (engine === undefined && !onlyText) return { kind: 'unread' };
-    const among = onlyText ? undefined : engine?.among(searched(candidate.path, bytes));
+    const among = onlyText ? undefined : engine?.among(searched(candidate.path, bytes), candidate.path);
     if (among !== undefined && !isKnown) {
       const worth = isWorthReading(candidate, bytes, among.transforms.length > 0);
       const broken = worth === 'nothing' ? this.#unreadable(candidate, bytes) : undefined;

@@ -1,3 +1,4 @@
+import { row } from '../../library/library.js';
 import { PLAIN_BASES } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import type { Answer } from '../../semantic/answer.js';
@@ -25,7 +26,7 @@ export function moduleKind(module: PyModule, classNode: PyNode): ModuleKind {
   const isLightning = last.includes('LightningModule');
   const isPretrained = last.some((name) => name.endsWith('PreTrainedModel') || name === 'ModelMixin');
   const known = isLightning || isPretrained || imported.some(isModuleClass);
-  const open = unknown || imported.some((path) => !PLAIN_BASES.has(path));
+  const open = unknown || imported.some((path) => !PLAIN_BASES.has(path) && row(path)?.is !== 'trainer');
   return { isModule: known ? 'yes' : open ? 'unknown' : 'no', isLightning, isPretrained };
 }
 

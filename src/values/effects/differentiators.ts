@@ -16,9 +16,8 @@ import { questionFor } from '../../semantic/surroundings.js';
 import { isUnbound, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
-import { isMadePartial, runsWhenGoneThrough } from './gone-through.js';
 import { type GradUse, gradUses } from './grad.js';
-import { isGivenToLibrary, usedAsValue } from './handed-on.js';
+import { isGivenToLibrary, isMadePartial, runsWhenGoneThrough, usedAsValue } from './handed-on.js';
 
 /** A function of the project that differentiates, or runs one of its file that does. Plain data: it outlives the scan. */
 export interface Differentiator {

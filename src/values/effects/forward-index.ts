@@ -1,17 +1,11 @@
 import { builtin, row } from '../../library/library.js';
-import { attributeValues } from '../../semantic/attributes.js';
-import { calledDefinition, classAround, definitionBehind } from '../../semantic/definitions.js';
+import { classAround, definitionBehind } from '../../semantic/definitions.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { type Passed, passedBy } from '../../semantic/project-names.js';
+import { beginning, isPut, isTakenByName, runsValue, type Taken } from '../../semantic/put-values.js';
 import { functionsOf, reachedFrom } from '../../semantic/reach.js';
-import {
-  argumentsOf,
-  argumentValue,
-  enclosingClass,
-  isTarget,
-  methodName,
-} from '../../semantic/statements.js';
+import { argumentsOf, argumentValue, enclosingClass, isTarget } from '../../semantic/statements.js';
 import { plainString } from '../../semantic/strings.js';
 import { isUnbound, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -32,22 +26,6 @@ interface Runs {
   readonly hands: readonly string[];
   /** What it takes out of an object by a text, and so may run. */
   readonly takes: readonly Taken[];
-}
-
-/** `getattr(rules, "make_" + kind)`. */
-interface Taken {
-  /** What a name that it may take begins with, or is. */
-  readonly name: string;
-  readonly isWhole: boolean;
-  /** Out of the object whose method does it. */
-  readonly isOwn: boolean;
-}
-
-/** Whether one of these may be a function of this name; only of a module can it be the own object's. */
-export function mayTakeOut(takes: readonly Taken[], name: string, isOfModule: boolean): boolean {
-  return takes.some(
-    (each) => (isOfModule || !each.isOwn) && (each.isWhole ? each.name === name : name.startsWith(each.name)),
-  );
 }
 
 /** Of this file and of the other files of the project; undefined where those are too many. */
@@ -155,13 +133,6 @@ function takenBy(module: PyModule, call: PyNode): readonly Taken[] {
   return [{ name: whole ?? beginning(name), isWhole: whole !== undefined, isOwn }];
 }
 
-/** `layer` of `f"layer{at}"` and of `"layer" + at`. */
-function beginning(name: PyNode | undefined): string {
-  const first = name?.type === 'binary_operator' ? name.left : name;
-  const text = first && plainString(first);
-  return text ?? /^[fF](["'])((?:(?!\1)[\w])*)/.exec(first?.text ?? '')?.[2] ?? '';
-}
-
 /** A value that may be a function: one of several, or one that the object was given; what a call has computed is a tensor. */
 function isChosen(module: PyModule, value: PyNode): boolean {
   if (value.type === 'call') return isTakenByName(module, value);
@@ -207,27 +178,4 @@ function isRunner(module: PyModule, call: PyNode): boolean {
 function givenOn(call: PyNode): Passed {
   const { positional, isSpread } = passedBy(call);
   return { positional: positional - 1, all: positional - 1, isSpread: isSpread || positional === 1 };
-}
-
-/** A value is called that something else put there, and that may be a function. */
-function runsValue(module: PyModule, call: PyNode): boolean {
-  const callee = call.function;
-  if (callee === undefined || calledDefinition(module, call) !== undefined) return false;
-  return qualifiedName(module, callee) === undefined && isPut(module, callee);
-}
-
-function isPut(module: PyModule, value: PyNode): boolean {
-  if (value.type === 'identifier') return module.resolve(value) !== undefined;
-  if (value.type === 'call')
-    return calledDefinition(module, value) === undefined && isTakenByName(module, value);
-  if (value.type !== 'attribute') return true;
-  // A method of another object is looked for by its name.
-  return attributeValues(module, value)?.some(({ type }) => type !== 'call') ?? false;
-}
-
-/** `getattr(rules, name)`, `RULES.get(name)`. */
-function isTakenByName(module: PyModule, call: PyNode): boolean {
-  const callee = call.function;
-  if (callee?.type === 'identifier') return callee.text === 'getattr' && isUnbound(module, callee);
-  return methodName(call) === 'get' || methodName(call) === 'pop';
 }

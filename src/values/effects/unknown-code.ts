@@ -3,6 +3,7 @@ import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { setsAttribute } from '../../semantic/given-away.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isMethodOfProject, mayTake, passedBy, subclassesElsewhere } from '../../semantic/project-names.js';
+import { mayTakeOut } from '../../semantic/put-values.js';
 import { enclosingClass, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { Origins } from '../value/origins.js';
@@ -15,7 +16,7 @@ import {
   differentiatorsIn,
   type Suspect,
 } from './differentiators.js';
-import { forwardFacts, ITERATED, iterationRuns, mayTakeOut } from './forward-index.js';
+import { forwardFacts, ITERATED, iterationRuns } from './forward-index.js';
 import { SETS_MODE } from './grad.js';
 import { usedAsValue } from './handed-on.js';
 
