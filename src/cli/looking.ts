@@ -21,7 +21,7 @@ import { type Context, Progress } from './context.js';
 import { type Io, readAll } from './io.js';
 import { cacheOf, keep } from './remembering.js';
 
-/** Files up to which starting fast beats running fast. */
+/** Files up to which starting fast beats running fast, and up to which all are read to name those that cannot be. */
 const SMALL_RUN = 200;
 /** Milliseconds that one file may take. */
 const LIMIT = 30_000;
@@ -124,11 +124,13 @@ export async function lookThrough(
     return withRefused(again, project.ground);
   }
   const { tools } = look;
-  const examiner = new Examiner(tools, decide, cache !== undefined);
+  const isThorough = context.args.flag('strict') || look.discovery.candidates.length <= SMALL_RUN;
+  const examiner = new Examiner(tools, decide, cache !== undefined, isThorough);
   const { plugins, isWhole } = context.catalogue;
   const threads = threadsFor(context.io, project.request, look.others, {
     takesFixes: decide !== undefined,
     remembers: cache !== undefined,
+    isThorough,
     ...(plugins && { plugins: plugins.map(({ name, file }) => ({ name, file })), isWhole: isWhole === true }),
   });
   const means = {
@@ -214,7 +216,9 @@ function sayWhatRuns(context: Context, project: Project): void {
   for (const { id, table } of project.idle)
     context.say(`\`${id}\` does nothing before its option is set: ${table} (\`memfix explain ${id}\`).`);
   if (context.isVerbose) {
-    context.say(`config: ${project.config.path ?? 'none'}`);
+    const nested = project.nestedConfigs.map(({ path = '' }) => path);
+    const others = nested.length === 0 ? '' : `; nearer to some files: ${nested.join(', ')}`;
+    context.say(`config: ${project.config.path ?? 'none'}${others}`);
     context.say(`transforms: ${[...project.selected].join(', ') || 'none'}`);
   } else if (project.selected.size === 0)
     context.say('No transform is selected, so there is nothing to look for.');

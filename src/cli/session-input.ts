@@ -23,6 +23,8 @@ export interface ReviewInput {
   readonly state: State;
   /** Writes a yes into the configuration. */
   readonly remember: Remember;
+  /** The file that a yes about this one is written into. */
+  assumesIn?(path: string): string;
   /** Take up the answers that an earlier session left. */
   readonly resume: boolean;
   readonly terminal: Terminal;

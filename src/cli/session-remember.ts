@@ -9,7 +9,13 @@ export type Remember = (
   questions: readonly Question[],
   path: string,
   reach: Reach,
-) => { readonly note: string /** The file it was written to, if it was. */; readonly file?: string };
+) => {
+  readonly note: string;
+  /** The file it was written to, if it was. */
+  readonly file?: string;
+  /** Whether what was written counts for a file; without it, it counts for all. */
+  isFor?(path: string): boolean;
+};
 
 /** Whom else the yes answers. */
 export function covers(
@@ -17,16 +23,17 @@ export function covers(
   questions: readonly Question[],
   path: string,
   reach: Reach,
+  isFor: (path: string) => boolean = () => true,
 ): NonNullable<EngineSetup['assumes']> {
   return (other, { kind, subject }, at) =>
     other === transform &&
-    (reach === 'everywhere' || at === path) &&
+    (reach === 'everywhere' ? isFor(at) : at === path) &&
     questions.some((each) => each.kind === kind && (reach !== 'here' || each.subject === subject));
 }
 
-export function reachQuestion(count: number): string {
+export function reachQuestion(count: number, file = 'the configuration'): string {
   const what = count === 1 ? 'The yes to this question' : `The yes to these ${count} questions`;
-  return `${what} is written into the configuration. For this place only (t, Enter), for like questions in this file (f), or for like questions in all files (a)? Esc cancels.`;
+  return `${what} is written into ${file}. For this place only (t, Enter), for like questions in this file (f), or for like questions in all files (a)? Esc cancels.`;
 }
 
 const REACHES: Readonly<Record<string, Reach>> = { '': 'here', t: 'here', f: 'file', a: 'everywhere' };

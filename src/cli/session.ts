@@ -228,7 +228,7 @@ class Session {
     const look = lookOf(this.input.terminal);
     // The card may have room for some of them only.
     if (questions.length > 1) this.#print(questionsText({ finding }, look));
-    this.#print(noteText(reachQuestion(questions.length), look));
+    this.#print(noteText(reachQuestion(questions.length, this.input.assumesIn?.(item.path)), look));
     const line = await this.#ask.line('?', 'this, file or all');
     this.#onScreen = undefined;
     // The next card is not on the screen yet.
@@ -241,11 +241,14 @@ class Session {
     }
     if (this.#refresh(item.path)) return;
     const about = [item.transform, questions, item.path, reach] as const;
-    const { file, note } = this.input.remember(...about);
+    const { file, note, isFor } = this.input.remember(...about);
     this.#take(take(resume(this.#review), note));
     if (file === undefined) return;
     this.#remembered.set(item.ref, file);
-    this.#review = { ...this.#review, items: this.#files.assume(this.#review.items, covers(...about)) };
+    this.#review = {
+      ...this.#review,
+      items: this.#files.assume(this.#review.items, covers(...about, isFor)),
+    };
   }
 
   #page(): Promise<Card> {

@@ -51,6 +51,8 @@ export interface Finding {
   readonly measuredAs?: string;
   /** Transforms of this run that do the opposite: the fix is one to choose, not one to apply with theirs. */
   readonly alternativeTo?: readonly string[];
+  /** What the config of its file says about unsafe fixes, where that is not what counts for the run. */
+  readonly unsafeFixes?: boolean;
   /** The versions that the fix counts on, and what says that they are there. */
   readonly premises?: readonly Premise[];
   /** Present unless the site was refused or the advice has no diff. */
@@ -65,8 +67,8 @@ export interface Finding {
 export interface Note {
   readonly at: Position;
   readonly message: string;
-  /** A part of the file was not looked into. */
-  readonly isUnread?: boolean;
+  /** So many cells were not looked into. */
+  readonly unread?: number;
 }
 
 /** A transform of a plugin broke on a file: what it would have found there is not known. */

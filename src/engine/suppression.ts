@@ -155,15 +155,22 @@ function linesMeant(module: PyModule, offset: number): readonly number[] {
   return next === undefined ? [own] : [own, next];
 }
 
-/** The lines a comment may stand on: those of the finding, then the last of its statement. */
+/** The lines a comment may stand on: those of the finding, then the last and the first of its statement. */
 function linesOf(module: PyModule, finding: Finding): readonly number[] {
   const { lines } = module;
   const found: number[] = [];
   for (let line = lines.lineAt(finding.span.start); line <= lines.lineAt(finding.span.end); line++)
     found.push(line);
   const statement = statementOf(module.root.descendantAt(finding.span.start));
-  const simple = statement.named.every((child) => child.type !== 'block') && !isCompound(statement);
+  const definition = statement.named.find((child) => child.type.endsWith('_definition')) ?? statement;
+  const body = definition.named.find((child) => child.type === 'block');
+  const simple = body === undefined && !isCompound(statement);
   if (simple) found.push(lines.lineAt(statement.end));
+  // Of a statement with a body, its head only; decorators belong to it.
+  if (simple || (body !== undefined && finding.span.start < body.start)) {
+    const whole = statement.parent?.type === 'decorated_definition' ? statement.parent : statement;
+    found.push(lines.lineAt(definition.start), lines.lineAt(whole.start));
+  }
   return [...new Set(found)];
 }
 

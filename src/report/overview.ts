@@ -70,12 +70,10 @@ function found(
 ): string[] {
   if (unsettled === undefined)
     return rows.length === 0 ? ['Nothing was found.'] : ['Findings:', ...table(rows)];
+  const more = `${plural(unsettled, 'file takes', 'files take')} longer than a quick look.`;
   if (rows.length === 0)
-    return unsettled === 0
-      ? ['A quick look found nothing.']
-      : [`${plural(unsettled, 'file')} may hold something to fix: that takes a closer look.`];
-  const more = unsettled === 0 ? [] : [`${plural(unsettled, 'file needs', 'files need')} a closer look.`];
-  return ['At a quick look:', ...table(rows), ...more];
+    return [unsettled === 0 ? 'A quick look found nothing.' : `Nothing can be said yet: ${more}`];
+  return ['At a quick look:', ...table(rows), ...(unsettled === 0 ? [] : [`And there may be more: ${more}`])];
 }
 
 function next(

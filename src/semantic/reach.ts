@@ -1,5 +1,6 @@
 import type { PyNode } from '../syntax/node.js';
 import { ancestryOf, classBehind, definitionNamed, heirsOf, methodNamed } from './definitions.js';
+import { placeOf } from './gate.js';
 import { identifiersIn } from './identifiers.js';
 import { mayBeInstance } from './instance.js';
 import type { PyModule } from './module.js';
@@ -147,4 +148,30 @@ export function* functionsAround(node: PyNode): Generator<PyNode> {
     const decorated = ancestor.type === 'decorated_definition' ? ancestor.definition : undefined;
     if (decorated?.type === 'function_definition' && !decorated.contains(node)) yield decorated;
   }
+}
+
+/** Where another file of the project has a method of this name of which something is true; also files that were not looked into. */
+export function methodElsewhere(
+  module: PyModule,
+  name: string,
+  is: (there: PyModule, method: PyNode) => boolean,
+): string | undefined {
+  const { modules, unread } = module.around.naming({ word: name, beside: ['class'] }, (text) =>
+    new RegExp(`\\bdef[\\s\\\\]+${name}\\b`).test(text),
+  );
+  for (const there of modules) {
+    const found = methodsByName(there, name).find((method) => is(there, method));
+    if (found !== undefined) return placeOf(there, found);
+  }
+  return unread;
+}
+
+/** The classes that a place is in, without those around a function that it is in. */
+export function classesAround(node: PyNode): readonly PyNode[] {
+  const found: PyNode[] = [];
+  for (const ancestor of node.ancestors()) {
+    if (ancestor.type === 'function_definition') break;
+    if (ancestor.type === 'class_definition') found.push(ancestor);
+  }
+  return found;
 }

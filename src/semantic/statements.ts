@@ -250,3 +250,37 @@ export function sameFunction(a: PyNode, b: PyNode): boolean {
   const around = (node: PyNode): PyNode | undefined => node.parent?.closest('function_definition', 'lambda');
   return around(a) === around(b);
 }
+
+/** Names, attributes and items by a constant or a name: the same text is the same object. */
+export function isPlainPath(node: PyNode): boolean {
+  if (node.type === 'identifier') return true;
+  if (node.type === 'attribute') return isPlainPath(node.object ?? node.children[0] ?? node);
+  if (node.type !== 'subscript') return false;
+  const value = node.value;
+  const keys = node.named.slice(1);
+  return (
+    value !== undefined &&
+    isPlainPath(value) &&
+    keys.every((key) => /^(?:string|integer|identifier)$/.test(key.type))
+  );
+}
+
+/** The calls of a statement, without those of what it only defines. */
+export function* ownCalls(statement: PyNode): Generator<PyNode> {
+  for (const node of statement.walk(({ type }) => !/_definition$|^lambda$/.test(type)))
+    if (node.type === 'call') yield node;
+}
+
+/** `self.name[key]` of `self.name`, where that is assigned. */
+export function elementSet(attribute: PyNode | undefined): PyNode | undefined {
+  const element = attribute?.parent;
+  const isSet = /^(?:augmented_)?assignment$/.test(element?.parent?.type ?? '');
+  const isElement = element?.type === 'subscript' && element.value === attribute;
+  return isElement && isSet && element.parent?.left === element ? element : undefined;
+}
+
+/** In a method other than `__init__`, not in a function inside one. */
+export function isMethodBody(node: PyNode): boolean {
+  const owner = enclosingFunction(node);
+  return owner !== undefined && enclosingClass(owner) !== undefined && owner.name?.text !== '__init__';
+}

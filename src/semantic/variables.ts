@@ -41,3 +41,18 @@ export function livesIn(module: PyModule, identifier: PyNode, functionNode: PyNo
   const scope = module.resolve(identifier);
   return scope !== undefined && functionNode.contains(scope.node);
 }
+
+/** `i` of `for i, x in enumerate(…)`. */
+export function isCount(module: PyModule, target: PyNode, iterable: PyNode): boolean {
+  const callee = iterable.type === 'call' ? iterable.function : undefined;
+  const isFirst = /pattern|tuple/.test(target.parent?.type ?? '') && target.parent?.named[0] === target;
+  const isOwn = target.parent?.parent?.left === target.parent;
+  return isFirst && isOwn && callee?.text === 'enumerate' && isUnbound(module, callee);
+}
+
+/** `batch[0]` of `for batch in loader` in a function: nobody has it by this name. */
+export function isLoopElement(module: PyModule, functionNode: PyNode, place: PyNode): boolean {
+  const root = place.type === 'subscript' ? place.value : undefined;
+  if (root?.type !== 'identifier' || module.resolve(root)?.node !== functionNode) return false;
+  return waysGiven(module, root).every(({ kind }) => kind === 'loop');
+}

@@ -76,8 +76,9 @@ export {
   siblingOf,
   spreadsMore,
 } from '../semantic/given.js';
-export { hydraSetting, hydraSources } from '../semantic/hydra.js';
+export { hydraSources } from '../semantic/hydra.js';
 export { calledPath, importsPackage, nameFor, qualifiedName } from '../semantic/imports.js';
+export { initialisesBefore } from '../semantic/instance.js';
 export { type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
 export { frameReader, neededAfter, readerInFile } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
@@ -163,14 +164,13 @@ export {
   CHECKPOINTING_ENABLE,
   CHECKPOINTING_KWARGS,
   formGates,
+  mayLearnMore,
   NOT_REENTRANT,
   surroundingGates,
 } from '../torch/module/checkpointing.js';
-export { mayLearnMore } from '../torch/module/frozen-parts.js';
-export { isModel, nameSaysModel } from '../torch/module/model-value.js';
+export { isModel, isTransformersModel, nameSaysModel } from '../torch/module/model-value.js';
 export { moduleKind, registrationOf, runsInForward } from '../torch/module/modules.js';
 export { networksOf } from '../torch/module/networks.js';
-export { isTransformersModel } from '../torch/module/pretrained-value.js';
 export { hasDetach, ONLY_READ } from '../torch/questions.js';
 export {
   graphCarrier,
@@ -182,7 +182,7 @@ export {
 export type { GradlessPart } from '../torch/record/left-behind.js';
 export { lossTerm } from '../torch/record/loss-term.js';
 export { storeGates } from '../torch/record/store-elsewhere.js';
-export { initialisesBefore, inPlaceGates, startOf } from '../torch/statistic/in-place-statistic.js';
+export { inPlaceGates, startOf } from '../torch/statistic/in-place-statistic.js';
 export {
   mayHaveStatistic,
   type RunningStatistic,
@@ -194,7 +194,6 @@ export {
   statisticsCuredBy,
   valuesToDetach,
 } from '../torch/statistic/statistic-cure.js';
-export { accumulatingLoops } from '../torch/training/fsdp.js';
 export {
   type AdamCall,
   adamArguments,
@@ -204,7 +203,13 @@ export {
   otherEngine,
 } from '../torch/training/optimizer-call.js';
 export { type TrainedModel, trainedModels } from '../torch/training/trained-model.js';
-export { isOptimizer, mayTrain, type TrainingLoop, trainingLoops } from '../torch/training/training-loop.js';
+export {
+  accumulatingLoops,
+  isOptimizer,
+  mayTrain,
+  type TrainingLoop,
+  trainingLoops,
+} from '../torch/training/training-loop.js';
 export { isTraced, wrappingGates } from '../torch/training/wrapping.js';
 export {
   differentiatingReader,

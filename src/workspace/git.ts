@@ -102,9 +102,13 @@ export function stage(root: string, files: readonly string[]): readonly string[]
 
 /** The lines of each file, as it is now, that are new since `revision`: from and to, both included. Of other files all are. */
 export function changedLines(root: string, revision: string): ReadonlyMap<string, readonly LineRange[]> {
-  const words = ['diff', '--unified=0', '--no-color', '--no-relative', '--no-renames', '--diff-filter=M'];
+  const words = ['diff', '--unified=0', '--no-color', '--no-relative'];
   const prefixes = ['--src-prefix=a/', '--dst-prefix=b/', '--no-ext-diff', '--no-textconv', NO_SUBMODULES];
-  const patch = ask(root, [...words, ...prefixes, branchPoint(root, revision), '--']);
+  const from = [...prefixes, branchPoint(root, revision), '--'];
+  // A partial clone may lack the texts by which git tells what was renamed.
+  const renamed = askGit(root, [...words, '--find-renames', '--diff-filter=MR', ...from]);
+  const patch =
+    renamed.status === 0 ? renamed.stdout : ask(root, [...words, '--no-renames', '--diff-filter=M', ...from]);
   const changed = new Map<string, LineRange[]>();
   let ranges: LineRange[] = [];
   let left = 0;
@@ -114,7 +118,8 @@ export function changedLines(root: string, revision: string): ReadonlyMap<string
       if (!line.startsWith('\\')) left--;
       continue;
     }
-    const file = /^\+\+\+ (?:"b\/(.*)"|b\/(.*?))\t?$/.exec(line);
+    // A file that was only renamed has no other line.
+    const file = /^\+\+\+ (?:"b\/(.*)"|b\/(.*?))\t?$/.exec(line) ?? /^rename to (?:"(.*)"|(.*))$/.exec(line);
     if (file !== null) {
       ranges = [];
       changed.set(join(root, file[2] ?? unquoted(file[1] ?? '')), ranges);

@@ -33,7 +33,7 @@ export function writeAssumptions(path: string, entries: readonly string[]): void
   const text = before?.toString('utf8') ?? '';
   const isShared = basename(path) === 'pyproject.toml';
   const known = assumedIn(text, isShared);
-  const fresh = entries.filter((entry) => !known?.includes(entry));
+  const fresh = [...new Set(entries)].filter((entry) => !known?.includes(entry));
   if (fresh.length === 0) return;
   const after = withEntries(text, fresh, isShared);
   const isRight =

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { commit, folderWith, git, listing, put, repositoryWith } from '../workspace/folders.js';
+import { commit, folderWith, git, listing, repositoryWith } from '../workspace/folders.js';
 import { memfix } from './command-line.js';
 
 const AWKWARD = {
@@ -53,11 +53,8 @@ test('exits with 0, and with --exit-code 1 when there is something to change', a
   expect(await memfix({ cwd }, 'diff', '--exit-code', 'b.py')).toMatchObject({
     code: 0,
     stdout: '',
-    stderr:
-      'Nothing to change without your yes: `memfix apply -i b.py` asks about 1 unsafe fix, `--unsafe-fixes` prints it.\n',
+    stderr: expect.stringMatching(/^Nothing to change without an answer\. 1 fix is unsafe: /),
   });
-  put(cwd, { 'b.py': 'x = 1\n' });
-  expect((await memfix({ cwd }, 'diff', 'b.py')).stderr).toBe('Nothing to change.\n');
 });
 
 test('-o writes the patch to a file', async () => {

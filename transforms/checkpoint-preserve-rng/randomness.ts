@@ -21,8 +21,8 @@ import {
   receiverOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
+import { waysGiven } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { definitionsOf } from '../../src/torch/module/model-value.js';
 
 const MAX_DEPTH = 6;
 
@@ -62,7 +62,7 @@ function makersOf(module: PyModule, expression: PyNode): readonly PyNode[] {
     return value?.type === 'call' ? [value] : [];
   }
   if (target.type !== 'identifier') return [];
-  const [only, ...others] = definitionsOf(module, target);
+  const [only, ...others] = waysGiven(module, target);
   if (only === undefined || others.length > 0) return [];
   if (only.kind === 'value') return only.value.type === 'call' ? [only.value] : [];
   return only.kind === 'loop' ? itemsMade(module, iterated(only.iterable)) : [];

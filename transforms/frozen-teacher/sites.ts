@@ -1,13 +1,21 @@
 import { isOfModule } from '../../src/library/library.js';
+import { placesOf } from '../../src/semantic/called-name.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { contextManagers, enclosingWiths, methodName, statementOf } from '../../src/semantic/statements.js';
+import {
+  contextManagers,
+  enclosingFunction,
+  enclosingWiths,
+  methodName,
+  statementOf,
+} from '../../src/semantic/statements.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
 import { isForward, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
-import { isInTraining, networksIn, placesOf } from '../../src/torch/grad/teachers.js';
+import { isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { gradModeOf } from '../../src/values/value/gradient.js';
+import { lossesOfTrainers } from './trainer.js';
 
 /** A statement of a training step that runs networks which are not trained there, and gives the result to variables. */
 export interface TeacherRun {
@@ -26,13 +34,14 @@ export interface TeacherSite {
 }
 
 export function teacherSites(module: PyModule): readonly TeacherSite[] {
-  if (switchesGradOff(module) || backwards(module).length === 0) return [];
+  if (switchesGradOff(module)) return [];
+  if (backwards(module).length === 0 && lossesOfTrainers(module).length === 0) return [];
   const { teachers } = networksIn(module);
   const runs = new Map<PyNode, PyNode[]>();
   for (const text of teachers) {
     for (const network of placesOf(module, text)) {
       const call = callOn(network);
-      if (call === undefined || !mayRun(call, text) || !isInTraining(module, call)) continue;
+      if (call === undefined || !mayRun(call, text) || !isDifferentiatedAround(module, call)) continue;
       if (isGradOff(module, call) || isGradOn(module, call) || isTestCode(module, call)) continue;
       // A method asks the project: last.
       if (!isForward(call, text) && !runsNetwork(module, call, text, isPartInProject)) continue;
@@ -47,6 +56,11 @@ export function teacherSites(module: PyModule): readonly TeacherSite[] {
       .sort(([a], [b]) => a.start - b.start)
       .flatMap(([statement, networks]) => runOf(statement, networks) ?? []),
   );
+}
+
+function isDifferentiatedAround(module: PyModule, call: PyNode): boolean {
+  const owner = enclosingFunction(call);
+  return isInTraining(module, call) || (owner !== undefined && lossesOfTrainers(module).includes(owner));
 }
 
 /** `with torch.enable_grad():` around it: somebody wants the graph. */

@@ -67,7 +67,7 @@ export async function apply(context: Context): Promise<number> {
     ...landed.report,
     skipped: seen.skipped,
     checked: seen.files,
-    exclude: look.project.config.exclude.flatMap(({ patterns }) => patterns),
+    exclude: look.project.excluded,
     ...(proven && { proven }),
   };
   await tell(context, report, outputs);

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { Engine } from '../../engine/engine.js';
 import type { Outcome, Scan } from '../../engine/outcome.js';
+import { printable } from '../../report/cells.js';
 import { plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
 import { forTerminal, withoutMarks } from '../../report/terminal.js';
@@ -13,16 +14,17 @@ import { State } from '../../workspace/state.js';
 import type { Visit } from '../../workspace/visit.js';
 import { Writer } from '../../workspace/writer.js';
 import { dropTyped } from '../ask.js';
+import { refuseLooseFile } from '../baseline.js';
 import { type Context, EXIT } from '../context.js';
 import { Interrupted, wantsColor } from '../io.js';
-import { type Look, lookThrough, prepare } from '../looking.js';
+import { type Look, prepare } from '../looking.js';
 import { evidenceOf } from '../oom.js';
 import { page, pagerFor } from '../pager.js';
 import { provenByRuns, provenOf } from '../proven.js';
 import { exitCodeFor } from '../results.js';
 import type { Reasons } from '../session-files.js';
 import type { Remember } from '../session-remember.js';
-import { related } from '../settling.js';
+import { newIn, related } from '../settling.js';
 import { tidy } from '../tidying.js';
 import { guardFiles, mixedFiles, nameHeld, reportUnwritten, sayHowToUndo, stageFiles } from '../writing.js';
 
@@ -39,13 +41,12 @@ export async function applyInteractively(context: Context): Promise<number> {
       `\`${flag}\` needs a terminal on standard input and standard error. Without one, \`memfix apply\` takes the safe fixes and \`memfix diff\` prints them.`,
     );
   }
+  refuseLooseFile(context);
   const look = await prepare(context);
   await tidy(context, look.project.root);
   const evidence = await evidenceOf(context);
   const found: Visit & { readonly reasons?: Reasons } =
-    evidence === undefined
-      ? await lookThrough(context, look, 'report')
-      : await related(context, look, evidence);
+    evidence === undefined ? await newIn(context, look) : await related(context, look, evidence);
   const seen = withoutUnsound(found, await look.tools.engine());
   const held = await guardFiles(
     context,
@@ -135,6 +136,7 @@ async function converse(
       },
       reread: (path) => reread(look, path),
       remember: rememberer(look),
+      assumesIn: (path) => printable(assumedIn(look, path)),
       state: State.of(repositoryRoot(io.cwd) ?? io.cwd, io.env),
       resume: args.flag('resume'),
       aim: args.aim,
@@ -167,10 +169,15 @@ async function provenFor(context: Context, look: Look): Promise<Proven | undefin
   return runs.length === 0 ? undefined : provenByRuns(context, look, runs);
 }
 
+/** The file that a yes about a file is written into, as it is shown. */
+function assumedIn({ project }: Look, path: string): string {
+  return shownFrom(project.request.cwd, assumeFile(project.rulesFor(path).config.path, project.root));
+}
+
 /** Writes into the config that is in force, or makes one beside the project. */
 function rememberer({ project }: Look): Remember {
   return (transform, questions, path, reach) => {
-    const file = assumeFile(project.config.path, project.root);
+    const file = assumeFile(project.rulesFor(path).config.path, project.root);
     const { cwd } = project.request;
     const place = shownFrom(dirname(file), resolve(cwd, path));
     const { isolated, isTarget } = project.request;
@@ -186,7 +193,11 @@ function rememberer({ project }: Look): Remember {
         questions.map((question) => entryFor(transform, question, place, reach)),
       );
       const name = shownFrom(cwd, file);
-      return { file: name, note: `Accepted, and written to \`assume\` of ${name}.` };
+      return {
+        file: name,
+        note: `Accepted, and written to \`assume\` of ${name}.`,
+        isFor: (other) => project.rulesFor(other) === project.rulesFor(path),
+      };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       return { note: `${error.message}. ${error.next}` };

@@ -1,5 +1,6 @@
 import { givesModule } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
+import { callOfMethod } from '../../semantic/called-name.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { excludeOneAnother, lastOf } from '../../semantic/paths.js';
@@ -8,6 +9,7 @@ import {
   argumentValue,
   enclosingFunction,
   enclosingLoops,
+  isPlainPath,
   methodName,
   ownNodes,
   receiverOf,
@@ -101,11 +103,12 @@ const MODE = /\.(?:eval|train|to|cuda|cpu|parameters|state_dict|load_state_dict)
 function findEvaluations(module: PyModule): readonly Evaluation[] {
   const found = new Map<PyNode, Map<string, { model: PyNode; evals: PyNode[] }>>();
   for (const node of SWITCHES.flatMap((literal) => module.atWhere(literal, mayEvaluate))) {
-    const call = node.parent?.parent;
-    if (call?.type !== 'call' || !switchesToEvaluation(call)) continue;
+    const call = callOfMethod(node);
+    if (call === undefined || !switchesToEvaluation(call)) continue;
     const model = networkOf(call);
     const functionNode = enclosingFunction(call);
-    if (model === undefined || functionNode === undefined || isNested(call, functionNode)) continue;
+    const owner = call.closest('lambda', 'class_definition', 'function_definition');
+    if (model === undefined || functionNode === undefined || owner !== functionNode) continue;
     const models = found.get(functionNode) ?? new Map<string, { model: PyNode; evals: PyNode[] }>();
     const known = models.get(model.text) ?? { model, evals: [] };
     known.evals.push(call);
@@ -172,25 +175,6 @@ export function networkOf(evalCall: PyNode): PyNode | undefined {
   let inner = receiverOf(evalCall);
   while (inner?.type === 'call' && givesModule(methodName(inner) ?? '')) inner = receiverOf(inner);
   return inner !== undefined && isPlainPath(inner) ? inner : undefined;
-}
-
-/** Names, attributes and items by a constant or a name: the same text is the same object. */
-export function isPlainPath(node: PyNode): boolean {
-  if (node.type === 'identifier') return true;
-  if (node.type === 'attribute') return isPlainPath(node.object ?? node.children[0] ?? node);
-  if (node.type !== 'subscript') return false;
-  const value = node.value;
-  const keys = node.named.slice(1);
-  return (
-    value !== undefined &&
-    isPlainPath(value) &&
-    keys.every((key) => /^(?:string|integer|identifier)$/.test(key.type))
-  );
-}
-
-function isNested(node: PyNode, functionNode: PyNode): boolean {
-  const nearest = node.closest('lambda', 'class_definition', 'function_definition');
-  return nearest !== functionNode;
 }
 
 /** `model.train()`, or a switch to a mode that is not known. */

@@ -1,4 +1,5 @@
 import { givesHeld, givesModule, isPlainMethod, walksModule } from '../../library/library.js';
+import { callOfMethod } from '../../semantic/called-name.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -66,9 +67,8 @@ export function walks(module: PyModule): readonly Walk[] {
 function findWalks(module: PyModule): readonly Walk[] {
   const found = new Map<PyNode, Walk>();
   const calls = WALKERS.flatMap((word) => module.atWhere(word, mayWalk)).flatMap((node) => {
-    const call = node.parent?.parent;
-    const name = call?.type === 'call' ? methodName(call) : undefined;
-    return call !== undefined && /^(?:named_)?(?:parameters|modules)$/.test(name ?? '') ? [call] : [];
+    const call = /^(?:named_)?(?:parameters|modules)$/.test(node.text) ? callOfMethod(node) : undefined;
+    return call ?? [];
   });
   for (const call of calls.sort((a, b) => a.start - b.start)) {
     const functionNode = enclosingFunction(call);

@@ -12,7 +12,7 @@ import { mayLead } from '../../semantic/paths.js';
 import { isNotebook } from '../../semantic/program.js';
 import { isRedefined, mayBeReadElsewhere } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
-import { methodName, receiverOf, statementOf, unparenthesized } from '../../semantic/statements.js';
+import { methodName, ownCalls, receiverOf, statementOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { suspicionsOf } from '../../values/effects/calls.js';
@@ -97,12 +97,6 @@ function* refusals(module: PyModule, loop: PyNode, models: readonly PyNode[]): G
   if (trains !== undefined) yield no(trains);
   const mode = models.find(({ text }) => [...ownCalls(loop)].some((call) => switchesToTraining(call, text)));
   if (mode !== undefined) yield no(`\`${mode.text}\` is put back into training mode inside`);
-}
-
-/** The calls of a statement, without those of what it only defines. */
-export function* ownCalls(statement: PyNode): Generator<PyNode> {
-  for (const node of statement.walk(({ type }) => !/_definition$|^lambda$/.test(type)))
-    if (node.type === 'call') yield node;
 }
 
 /** Packages whose objects turn what they are fed into numbers for a report. */

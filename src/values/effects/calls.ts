@@ -10,7 +10,7 @@ import { membersAsked } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
-import { reachedFrom } from '../../semantic/reach.js';
+import { methodElsewhere, reachedFrom } from '../../semantic/reach.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
 import { decoratorsOf, givenTo, receiverOf } from '../../semantic/statements.js';
 import { isUnbound } from '../../semantic/variables.js';
@@ -24,7 +24,7 @@ import type { Suspect } from './differentiators.js';
 import { gradUseElsewhere } from './elsewhere.js';
 import { reachesGradUse } from './grad.js';
 import { bare, handedFunction } from './handed-function.js';
-import { keepingMethod, keeps, methodElsewhere } from './keepers.js';
+import { keepingMethod, keeps } from './keepers.js';
 import {
   calledValue,
   differentiatingAttribute,

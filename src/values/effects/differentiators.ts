@@ -10,15 +10,14 @@ import { isOwnMember } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
 import { type Arity, arityOf } from '../../semantic/project-names.js';
-import { functionsAround, reachedFrom, reaching } from '../../semantic/reach.js';
+import { classesAround, functionsAround, reachedFrom, reaching } from '../../semantic/reach.js';
 import { decoratorsOf, enclosingClass, ownNodes } from '../../semantic/statements.js';
 import { questionFor } from '../../semantic/surroundings.js';
 import { isUnbound, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
-import { isMadePartial, runsWhenGoneThrough } from './gone-through.js';
 import { type GradUse, gradUses } from './grad.js';
-import { isGivenToLibrary, usedAsValue } from './handed-on.js';
+import { isGivenToLibrary, isMadePartial, runsWhenGoneThrough, usedAsValue } from './handed-on.js';
 
 /** A function of the project that differentiates, or runs one of its file that does. Plain data: it outlives the scan. */
 export interface Differentiator {
@@ -254,16 +253,6 @@ function yields(module: PyModule, functionNode: PyNode): boolean {
 /** An alias in the body of the class: `diff = staticmethod(torch.autograd.grad)`. */
 function usedByClass(uses: readonly GradUse[], classNode: PyNode): GradUse | undefined {
   return uses.find(({ node }) => classesAround(node).includes(classNode));
-}
-
-/** The classes that a place is in, without those around a function that it is in. */
-function classesAround(node: PyNode): readonly PyNode[] {
-  const found: PyNode[] = [];
-  for (const ancestor of node.ancestors()) {
-    if (ancestor.type === 'function_definition') break;
-    if (ancestor.type === 'class_definition') found.push(ancestor);
-  }
-  return found;
 }
 
 function kindOfClass(module: PyModule, classNode: PyNode | undefined) {

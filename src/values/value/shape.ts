@@ -1,12 +1,10 @@
 import { ofTensor, type Row, row } from '../../library/library.js';
-import { initialValue } from '../../semantic/attribute-uses.js';
-import { attributeOfSelf, classAround } from '../../semantic/definitions.js';
+import { initialValue, lastingName } from '../../semantic/attribute-uses.js';
+import { attributeOfSelf } from '../../semantic/definitions.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { roleOf } from '../../semantic/names.js';
 import {
   argumentsOf,
-  assignedValue,
   hasSplat,
   keywordValue,
   methodName,
@@ -14,7 +12,7 @@ import {
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
-import { onlyValue, writesOf } from '../../semantic/variables.js';
+import { onlyValue } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { kindOf } from './tensor.js';
 import { isWhole } from './tensor-calls.js';
@@ -106,7 +104,7 @@ function callShape(module: PyModule, call: PyNode, of: ShapeOf): Shape | undefin
   if (isFunction && name === 'tensor') return first?.type === 'list' ? listShape(first) : undefined;
   if (isFunction && name === 'one_hot') {
     const classes = rest[0] ?? keywordValue(call, 'num_classes');
-    return classes === undefined ? undefined : { dimensions: [dimensionOf(module, classes)], open: true };
+    return classes === undefined ? undefined : { dimensions: [lastingName(module, classes)], open: true };
   }
   if (known?.shape === 'one' && known.loss === undefined && first !== undefined) {
     if (isWhole(known, rest, call)) return ONE_NUMBER;
@@ -175,7 +173,7 @@ function layerShape(module: PyModule, call: PyNode): Shape | undefined {
   if (made === undefined || place === undefined) return undefined;
   const size = keywordValue(made, place.keyword) ?? argumentsOf(made)[place.position];
   const dimension =
-    size === undefined || size.type === 'keyword_argument' ? undefined : dimensionOf(module, size);
+    size === undefined || size.type === 'keyword_argument' ? undefined : lastingName(module, size);
   return dimension === undefined ? undefined : { dimensions: [dimension], open: true };
 }
 
@@ -184,7 +182,7 @@ function sizes(module: PyModule, written: readonly PyNode[]): Shape | undefined 
   const listed =
     written.length === 1 && (only?.type === 'tuple' || only?.type === 'list') ? only.named : written;
   if (listed.length === 0 && only === undefined) return undefined;
-  const names = listed.map((node) => (node.text === '-1' ? undefined : dimensionOf(module, node)));
+  const names = listed.map((node) => (node.text === '-1' ? undefined : lastingName(module, node)));
   // A single name may as well be a tuple.
   const certain = listed !== written || written.length > 1 || isNumeral(names[0]) || isInteger(module, only);
   return certain ? { dimensions: names, open: false } : undefined;
@@ -198,33 +196,6 @@ function isInteger(module: PyModule, node: PyNode | undefined): boolean {
 function listShape(list: PyNode): Shape | undefined {
   const flat = list.named.every(({ type }) => ['integer', 'float', 'unary_operator'].includes(type));
   return flat ? { dimensions: [`${list.named.length}`], open: false } : undefined;
-}
-
-/** The name under which a size can be compared across methods: a numeral, or a parameter of `__init__` that is kept. */
-export function dimensionOf(module: PyModule, expression: PyNode, depth = 0): Dimension {
-  const node = unparenthesized(expression);
-  if (depth > MAX_DEPTH) return undefined;
-  if (node.type === 'integer') return node.text;
-  if (node.type === 'identifier') {
-    const [only, ...others] = writesOf(module, node);
-    if (only === undefined || others.length > 0) return undefined;
-    if (roleOf(only) === 'parameter') {
-      const owner = module.resolve(node)?.node;
-      return owner?.name?.text === '__init__' ? `${node.text}@${owner.start}` : undefined;
-    }
-    const value = assignedValue(only);
-    return value && dimensionOf(module, value, depth + 1);
-  }
-  if (node.type !== 'attribute') return undefined;
-  const object = node.object;
-  const name = node.attribute?.text;
-  if (object === undefined || name === undefined) return undefined;
-  if (object.text === classAround(node)?.self) {
-    const value = initialValue(module, node, name);
-    return value && dimensionOf(module, value, depth + 1);
-  }
-  const base = dimensionOf(module, object, depth + 1);
-  return base === undefined ? undefined : `${base}.${name}`;
 }
 
 function joined(a: Shape | undefined, b: Shape | undefined): Shape | undefined {

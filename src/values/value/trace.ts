@@ -1,5 +1,6 @@
 import { builtin, givesHeld, givesModule, isPlainMethod, row, walksModule } from '../../library/library.js';
 import { DATA_LOADER } from '../../library/names.js';
+import { isHandedIn } from '../../semantic/attributes.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
 import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
 import { type Definition, isDefinedOrConstant, reachingDefinitions } from '../../semantic/flow.js';
@@ -13,12 +14,10 @@ import { functionsNamed, isRedefined } from '../../semantic/project-names.js';
 import { returnedBy } from '../../semantic/returns.js';
 import { functionElsewhere, starredFunction } from '../../semantic/star-imports.js';
 import { decoratorsOf, givenTo, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
-import { isUnbound, livesIn, waysGiven, writesOf } from '../../semantic/variables.js';
+import { isCount, isUnbound, livesIn, waysGiven, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { mayBeField } from './data-field.js';
-import { objectMadeIn } from './meters.js';
 import { COLLECTS } from './names.js';
-import { givesIndices, isCount, isHandedIn, isPlainParameter, valuesPutInto } from './parts.js';
+import { givesIndices, isPlainParameter, mayBeField, objectMadeIn, valuesPutInto } from './parts.js';
 import * as known from './plain.js';
 import { kindOf } from './tensor.js';
 import {
