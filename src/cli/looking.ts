@@ -22,7 +22,7 @@ import { type Io, readAll } from './io.js';
 import { cacheOf, keep } from './remembering.js';
 import { unreadConfigs } from './unread-configs.js';
 
-/** Files up to which starting fast beats running fast. */
+/** Files up to which starting fast beats running fast, and up to which all are read to name those that cannot be. */
 const SMALL_RUN = 200;
 /** Milliseconds that one file may take. */
 const LIMIT = 30_000;
@@ -125,11 +125,13 @@ export async function lookThrough(
     return withRefused(again, project.ground);
   }
   const { tools } = look;
-  const examiner = new Examiner(tools, decide, cache !== undefined);
+  const isThorough = context.args.flag('strict') || look.discovery.candidates.length <= SMALL_RUN;
+  const examiner = new Examiner(tools, decide, cache !== undefined, isThorough);
   const { plugins, isWhole } = context.catalogue;
   const threads = threadsFor(context.io, project.request, look.others, {
     takesFixes: decide !== undefined,
     remembers: cache !== undefined,
+    isThorough,
     ...(plugins && { plugins: plugins.map(({ name, file }) => ({ name, file })), isWhole: isWhole === true }),
   });
   const means = {
