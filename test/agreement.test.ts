@@ -8,7 +8,7 @@ import { type Court, engineFor, repaired, sourceFile } from '../src/testing/laws
 import { chosenParser } from '../src/workspace/parser-choice.js';
 import { transforms } from '../transforms/index.js';
 
-const EVERYTHING = policy({ unsafe: true, fixable: () => true });
+const EVERYTHING = policy({ unsafe: true });
 const court: Court = {
   parser: await chosenParser(process.env['MEMFIX_PARSER']),
   transforms,

@@ -6,9 +6,10 @@
  * Advice without a diff: whether the flag or the comparison is wrong is not in the code. Said only where every declaration
  * of the setting in the file makes it a boolean, or the YAML file that Hydra composes it from.
  */
-import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
-import { hydraSetting, isTestCode, roleOf } from '../src/toolkit/index.js';
-import { comparisonsWith, flagDeclarations } from './amp-flag-type/flag-types.js';
+import type { PyNode, Site, Transform } from '../src/toolkit/index.js';
+import { isTestCode, roleOf } from '../src/toolkit/index.js';
+import { comparisonsWith, type FlagDeclaration, flagDeclarations } from './amp-flag-type/flag-types.js';
+import { yamlFlag } from './amp-flag-type/yaml-flag.js';
 
 const DTYPES: readonly string[] = [
   'bf16',
@@ -63,7 +64,7 @@ export const ampFlagType: Transform<Site> = {
     for (const { node, subject, operator, words } of comparisonsWith(module, DTYPES)) {
       if (!words.some((word) => word.endsWith('16')) || isTestCode(module, node)) continue;
       const declared = isSetting(subject) ? flagDeclarations(module, subject) : [];
-      const file = declared.length === 0 ? yamlFlag(module, subject) : undefined;
+      const file = declared.every(isUntyped) ? yamlFlag(module, subject) : undefined;
       if (file === undefined && (declared.length === 0 || !declared.every(({ isBoolean }) => isBoolean)))
         continue;
       const never = operator.includes('!') || operator.includes('not') ? 'always' : 'never';
@@ -79,16 +80,9 @@ export const ampFlagType: Transform<Site> = {
   },
 };
 
-/** The YAML file of a Hydra program that says `true` or `false` for `cfg.train.amp`, a part of what a function is given. */
-function yamlFlag(module: PyModule, subject: PyNode): string | undefined {
-  const keys: string[] = [];
-  let at: PyNode | undefined = subject;
-  for (; at?.type === 'attribute'; at = at.object) keys.unshift(at.attribute?.text ?? '');
-  const scope = at?.type === 'identifier' && keys.length > 0 ? module.resolve(at) : undefined;
-  if (at === undefined || scope?.kind !== 'function') return undefined;
-  if (!module.writes(scope, at.text).every((write) => roleOf(write) === 'parameter')) return undefined;
-  const setting = hydraSetting(module, keys);
-  return typeof setting?.value === 'boolean' ? setting.path : undefined;
+/** `def train(amp):`, of which its callers tell more. */
+function isUntyped({ node }: FlagDeclaration): boolean {
+  return roleOf(node) === 'parameter' && node.parent?.field('type') === undefined;
 }
 
 function isSetting(subject: PyNode): boolean {

@@ -16,7 +16,6 @@ import {
   calledPath,
   callsNamed,
   hasSplat,
-  isCheckpointWrapper,
   isTestCode,
   keywordArgument,
   PARTIAL,
@@ -148,4 +147,11 @@ function* checkpointed(module: PyModule): Generator<Checkpointed> {
 
 function isCheckpointing(path: string): boolean {
   return path === CHECKPOINT || path === CHECKPOINT_SEQUENTIAL || isCheckpointWrapper(path);
+}
+
+/** Wraps a layer so that it is checkpointed whenever it runs. */
+function isCheckpointWrapper(path: string): boolean {
+  return /^torch\.distributed\.algorithms\._checkpoint\.(?:\w+\.)*(?:checkpoint_wrapper|CheckpointWrapper)$/.test(
+    path,
+  );
 }

@@ -14,7 +14,6 @@ import {
   argumentsOf,
   enclosingClass,
   enclosingFunction,
-  isDatasetClass,
   isTestCode,
   keywordValue,
   methodName,
@@ -137,4 +136,9 @@ function hasOnlyMainProcessLoaders(module: PyModule): boolean {
           : [],
     );
   return loaders.length > 0 && loaders.every((call) => keywordValue(call, 'num_workers')?.text === '0');
+}
+
+/** Where samples come from, one by one. */
+function isDatasetClass(path: string): boolean {
+  return /^torch(?:vision)?\.(?:\w+\.)*(?:\w*Dataset|ImageFolder|DatasetFolder)$/.test(path);
 }

@@ -45,7 +45,7 @@ export const frozenTeacher: Transform<Found> = {
         'Inputs are followed to a `DataLoader`, to numpy, to detached values, or to other such networks; what else they are makes the fix unsafe.',
         'Where every use of the result is detached already, nothing about the network need be proven, and the forward no longer keeps what the `.detach()` throws away.',
         '`nn.MultiheadAttention` and the layers of `nn.Transformer` take a faster path in evaluation mode without gradients, which rounds differently; where the file, or one that it imports from the project, names them the fix is unsafe.',
-        'Looked at are networks that the file puts into evaluation mode, copies (`deepcopy`, `load_state_dict(….state_dict())`) or makes by the same class as one that it trains, where the function, or one of the file that runs it, differentiates. What Lightning or a `Trainer` differentiates is not seen.',
+        'Looked at are networks that the file puts into evaluation mode, copies (`deepcopy`, `load_state_dict(….state_dict())`) or makes by the same class as one that it trains, where the function, or one of the file that runs it, differentiates, or where it is the `compute_loss` of a transformers trainer. What Lightning differentiates is not seen.',
         'A result that is asked for its gradient, a network that `torch.compile` or TorchScript compiles, and a reentrant checkpoint that gets the result make the fix unsafe.',
       ],
     },
@@ -59,7 +59,10 @@ export const frozenTeacher: Transform<Found> = {
   },
 
   skipsTests: true,
-  prefilter: ['backward(', ['.eval()', '.train(', '.load_state_dict(', 'deepcopy(', 'parameters()']],
+  prefilter: [
+    ['backward(', 'compute_loss'],
+    ['.eval()', '.train(', '.load_state_dict(', 'deepcopy(', 'parameters()'],
+  ],
 
   *detect(module) {
     if (isTestFile(module.path, module.text) || importsTorch(module) === 'no') return;

@@ -31,6 +31,7 @@ import {
   type PyModule,
   type PyNode,
   qualifiedName,
+  readerInFile,
   receiverOf,
   requireOriginal,
   requireUncaught,
@@ -203,9 +204,7 @@ export const loadMapLocation: Transform<LoadSite> = {
       )
       .require(
         isUnnamed(call) || !module.memo(readsByName, module) ? 'yes' : 'unknown',
-        ask(
-          'unreached-name',
-        )`Is the result of \`${checkpoint}\` out of reach of the \`locals()\`, \`globals()\` or \`eval()\` of this file?`,
+        ask('unreached-name')`Is the result of \`${checkpoint}\` out of reach of ${readerInFile(module)}?`,
       )
       .require(
         caughtHere(call, /\b(?:RuntimeError|Exception|BaseException)\b/) === undefined ? 'yes' : 'unknown',

@@ -27,7 +27,6 @@ import {
   all,
   ask,
   assignedBy,
-  backwardIn,
   enclosingLoops,
   freeName,
   importsPackage,
@@ -158,7 +157,7 @@ function gates(module: PyModule, sum: Accumulation): Proof {
       .find((name) => name !== undefined);
     if (changed !== undefined) proof.forbid(true, `\`${changed}\` is changed in place after it was added`);
     proof.forbid(
-      loops.some((loop) => backwardIn(module, loop) !== undefined),
+      loops.some((loop) => module.atWithin('.backward(', loop).length > 0),
       `the loop already calls \`backward()\`, so \`${sum.name}\` is a record of losses and not a loss`,
     );
   }

@@ -22,9 +22,14 @@ const AIMING: readonly OptionName[] = [
     'isolated',
     'target-version',
     'strict-config',
+    'plugin',
+    'baseline',
   ] as const),
   ...(['stdin-filename', 'oom', 'snapshot'] as const),
 ];
+
+/** Of these, what gives way to the name of one transform. */
+const CHOOSING: readonly OptionName[] = ['select', 'extend-select', 'ignore', 'stdin-filename'];
 
 /** Nobody reads more than that in the middle of a sentence. */
 const LONGEST_AIM = 100;
@@ -116,13 +121,25 @@ export class Arguments {
 
   /** The words that choose files and transforms, for a command that goes on from here: it is to do what was said. */
   get aim(): string {
-    const words = AIMING.filter((name) => this.values[name] !== undefined).flatMap((name) => {
+    return short([...this.#words(AIMING), ...(this.readsStdin ? ['-'] : this.operands.map(shellWord))]);
+  }
+
+  /** The same for a command that names its file and its transform. */
+  get terms(): string {
+    return short(this.#words(AIMING.filter((name) => !CHOOSING.includes(name))));
+  }
+
+  #words(names: readonly OptionName[]): readonly string[] {
+    return names.flatMap((name) => {
       const value = this.values[name];
+      if (value === undefined) return [];
       if (typeof value === 'boolean') return value ? [`--${name}`] : [];
-      return [value].flat().map((each) => `--${name} ${shellWord(String(each))}`);
+      return [value].flat().map((each) => {
+        const words = String(each);
+        if (optionInfo(name).optional !== true) return `--${name} ${shellWord(words)}`;
+        return words === '' ? `--${name}` : `--${name}=${shellWord(words)}`;
+      });
     });
-    const aim = [...words, ...(this.readsStdin ? ['-'] : this.operands.map(shellWord))].join(' ');
-    return aim.length > LONGEST_AIM ? '…' : aim;
   }
 
   misuse(detail: string): Failure {
@@ -205,15 +222,23 @@ export class Arguments {
   }
 }
 
+function short(words: readonly string[]): string {
+  const text = words.join(' ');
+  return text.length > LONGEST_AIM ? '…' : text;
+}
+
 /** `--name` for `--name=`, where the value may be left out: the word after it is none; and `--no-color`. */
 function withEmptyValues(words: readonly string[], names: readonly OptionName[]): string[] {
   const end = words.indexOf('--');
   return words.map((word, index) =>
     word === '--no-color' && (end === -1 || index < end)
       ? '--color=never'
-      : (end === -1 || index < end) && names.some((name) => optionInfo(name).optional && word === `--${name}`)
-        ? `${word}=`
-        : word,
+      : word === '--color' && !COLOR_CHOICES.some((each) => each === words[index + 1])
+        ? '--color=always'
+        : (end === -1 || index < end) &&
+            names.some((name) => optionInfo(name).optional && word === `--${name}`)
+          ? `${word}=`
+          : word,
   );
 }
 

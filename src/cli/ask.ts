@@ -29,6 +29,8 @@ export type Line =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'interrupted' };
 
+type KeyQuestion = { readonly message: string; readonly anyKey: boolean };
+
 const ESCAPE_SEQUENCE = /^\x1b(?:\[[0-?]*[ -/]*[@-~]|O[ -~]|[^\x1b])/;
 
 /** Asks on the terminal: one key without Enter, or one line. A SIGINT from elsewhere reads as Ctrl-C. */
@@ -39,13 +41,13 @@ export class Ask {
 
   constructor(private readonly terminal: Terminal) {
     const { input, output } = terminal;
-    this.#prompt = inquirer.createPromptModule<{ key: { message: string } }>({
+    this.#prompt = inquirer.createPromptModule<{ key: KeyQuestion }>({
       input,
       output,
       signal: this.#stop.signal,
     });
-    this.#prompt.registerPrompt('key', ({ message }: { message: string }, { signal }) =>
-      oneKey(terminal, message, signal),
+    this.#prompt.registerPrompt('key', (question: KeyQuestion, { signal }) =>
+      oneKey(terminal, question, signal),
     );
     process.on('SIGINT', this.#interrupt);
   }
@@ -55,9 +57,10 @@ export class Ask {
     return this.#stop.signal.aborted;
   }
 
-  async key(message: string): Promise<string> {
+  /** Enter counts only where any key does: after another one it is a habit, and answers nothing. */
+  async key(message: string, anyKey = false): Promise<string> {
     if (this.isInterrupted) return CTRL_C;
-    const { key } = await this.#prompt<{ key: string }>({ type: 'key', name: 'key', message });
+    const { key } = await this.#prompt<{ key: string }>({ type: 'key', name: 'key', message, anyKey });
     return key;
   }
 
@@ -153,7 +156,11 @@ export async function dropTyped({ input }: Pick<Terminal, 'input'>): Promise<voi
 }
 
 /** Takes exactly one key and leaves what was typed ahead to the next question. */
-function oneKey({ input, output }: Terminal, message: string, signal: AbortSignal): Promise<string> {
+function oneKey(
+  { input, output }: Terminal,
+  { message, anyKey }: KeyQuestion,
+  signal: AbortSignal,
+): Promise<string> {
   return new Promise((resolve) => {
     const settle = (key: string) => {
       input.pause();
@@ -173,7 +180,8 @@ function oneKey({ input, output }: Terminal, message: string, signal: AbortSigna
       settle(REDRAW);
     };
     const onData = (chunk: Buffer | string) => {
-      const typed = chunk.toString();
+      const typed = anyKey ? chunk.toString() : chunk.toString().replace(/^[\r\n]+/, '');
+      if (typed === '') return;
       const key = ESCAPE_SEQUENCE.exec(typed)?.[0] ?? String.fromCodePoint(typed.codePointAt(0) ?? 0);
       const ahead = typed.slice(key.length);
       input.pause();

@@ -57,7 +57,7 @@ export class Fitter {
       knownIds: new Set(this.transforms.map(({ meta }) => meta.id)),
       optionsFor: () => ({ ...Object.fromEntries(defaults), ...options }),
     });
-    const outcome = await engine.repair(file, policy({ unsafe: true, fixable: () => true }));
+    const outcome = await engine.repair(file, policy({ unsafe: true }));
     return outcome.kind === 'outcome' && outcome.after !== file.source.text ? outcome.after : undefined;
   }
 }

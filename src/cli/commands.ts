@@ -57,7 +57,7 @@ export const COMMANDS = {
     formats: FINDING_FORMATS,
     options: [
       ...['interactive', 'resume', 'dry-run', 'allow-dirty', 'allow-no-vcs', 'yes', 'oom', 'snapshot'],
-      ...['prepare', ...VERIFY],
+      ...['baseline', 'prepare', ...VERIFY],
       ...['fail-on', 'exit-zero', 'output-format', 'statistics', 'pager', ...SCAN],
     ] as readonly OptionName[],
     examples: [
@@ -82,7 +82,10 @@ export const COMMANDS = {
     about:
       'The patch is for `git apply` at the root of the repository, wherever you run memfix.\n' +
       'Exits with 0, or with `--exit-code` 1 when the patch is not empty; 2 on an error.',
-    options: [...['exit-code', ...VERIFY], ...['oom', 'snapshot', 'pager', ...SCAN]] as readonly OptionName[],
+    options: [
+      ...['exit-code', 'baseline', ...VERIFY],
+      ...['oom', 'snapshot', 'pager', ...SCAN],
+    ] as readonly OptionName[],
     examples: [
       ['memfix diff . > fixes.patch && git apply fixes.patch', 'take the fixes as a patch'],
       ['memfix diff --unsafe-fixes -o all.patch src/', 'with the fixes that need a look'],
@@ -286,7 +289,7 @@ export const COMMANDS = {
       'Exits with 0 when the editor hangs up, 2 on an error.',
     options: [
       ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes', 'config'],
-      ...['isolated', 'plugin', 'target-version', 'strict-config', ...EVERYWHERE],
+      ...['isolated', 'plugin', 'target-version', 'strict-config', 'stdio', ...EVERYWHERE],
     ] as readonly OptionName[],
     examples: [
       ['memfix server', 'what an editor runs'],

@@ -122,7 +122,11 @@ export class Context {
 
   /** Skipped files and unused comments, for a command whose data has no room for them. */
   remark(report: Report): void {
-    const view: View = { paint: this.errorPaint, width: widthOf(this.io.stderr), verbose: this.isVerbose };
+    const { stderr } = this.io;
+    const view: View = {
+      ...{ paint: this.errorPaint, width: widthOf(stderr), verbose: this.isVerbose },
+      isTerminal: stderr.isTTY === true,
+    };
     for (const line of remarks(report, view)) this.io.stderr.write(`${line}\n`);
   }
 

@@ -39,7 +39,7 @@ interface Step {
 }
 
 /**
- * `asking` waits for a key. The next six are errands that the session runs before it asks again.
+ * `asking` waits for a key. The next seven are errands that the session runs before it asks again.
  * The last three end the review: everything answered, `q`, or Ctrl-C.
  */
 export type Mode =
@@ -47,6 +47,7 @@ export type Mode =
   | 'edit'
   | 'suppress'
   | 'remember'
+  | 'find'
   | 'explain'
   | 'help'
   | 'print'
@@ -69,33 +70,7 @@ export interface Review {
 }
 
 export const CTRL_C = '\x03';
-
-interface KeyHelp {
-  readonly key: string;
-  readonly does: string;
-}
-
-export const KEYS: readonly KeyHelp[] = [
-  { key: 'y', does: 'yes to what is asked, and apply this fix' },
-  { key: 'n', does: 'skip it' },
-  { key: 'Y', does: 'as y, and remember the yes in the config, here or for all like it' },
-  { key: '1-9', does: 'show that one of several alternatives; y takes it and leaves the others' },
-  { key: 'l', does: 'apply it and those in a row after it that are like it' },
-  { key: 'a', does: 'apply it and the rest of this file (advice needs its own y)' },
-  { key: 'd', does: 'skip it and the rest of this file' },
-  { key: 'A', does: 'apply all of this transform, in every file (advice needs its own y)' },
-  { key: 'D', does: 'skip all of this transform, in every file' },
-  { key: 'e', does: 'edit the replacement in $VISUAL or $EDITOR' },
-  { key: 's', does: 'suppress it with a comment, with a reason if you like' },
-  { key: 'j', does: 'next finding' },
-  { key: 'k', does: 'previous finding' },
-  { key: 'u', does: 'undo the last answer' },
-  { key: 'i', does: 'all about this finding: every question, the evidence, the page of its transform' },
-  { key: 'Space', does: 'scroll a change that is longer than the window; so do the arrow keys' },
-  { key: 'p', does: 'print this finding again, with its whole change' },
-  { key: 'q', does: 'quit and keep what was accepted' },
-  { key: '?', does: 'this help' },
-];
+const CTRL_D = '\x04';
 
 /** Starts at the first finding without an answer. */
 export function begin(items: readonly Item[], answers: ReadonlyMap<string, Decision> = new Map()): Review {
@@ -136,6 +111,9 @@ export function press(review: Review, key: string): Review {
       return { ...at, mode: 'edit' };
     case 's':
       return { ...at, mode: 'suppress' };
+    case '/':
+    case 'g':
+      return { ...at, mode: 'find' };
     case 'i':
       return { ...at, mode: 'explain' };
     case '?':
@@ -143,6 +121,7 @@ export function press(review: Review, key: string): Review {
     case 'p':
       return { ...at, mode: 'print' };
     case 'q':
+    case CTRL_D:
       return { ...at, mode: 'quit' };
     case CTRL_C:
       return { ...at, mode: 'interrupted' };

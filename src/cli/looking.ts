@@ -20,8 +20,9 @@ import { type Visit, visit, withRefused } from '../workspace/visit.js';
 import { type Context, Progress } from './context.js';
 import { type Io, readAll } from './io.js';
 import { cacheOf, keep } from './remembering.js';
+import { unreadConfigs } from './unread-configs.js';
 
-/** Files up to which starting fast beats running fast. */
+/** Files up to which starting fast beats running fast, and up to which all are read to name those that cannot be. */
 const SMALL_RUN = 200;
 /** Milliseconds that one file may take. */
 const LIMIT = 30_000;
@@ -107,7 +108,7 @@ export async function prepareStdin(context: Context): Promise<StandardInput> {
 /** JSON that says of which version of the notebook format it is: Python has no such text. */
 function isNotebookText(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return /^\s*\{/.test(text.toString('latin1', 0, 100)) && text.includes('"nbformat"');
+  return /^(?:\xef\xbb\xbf)?\s*\{/.test(text.toString('latin1', 0, 100)) && text.includes('"nbformat"');
 }
 
 /** Reads what could matter, shows how far it got, and remembers it for the next run. */
@@ -124,11 +125,13 @@ export async function lookThrough(
     return withRefused(again, project.ground);
   }
   const { tools } = look;
-  const examiner = new Examiner(tools, decide, cache !== undefined);
+  const isThorough = context.args.flag('strict') || look.discovery.candidates.length <= SMALL_RUN;
+  const examiner = new Examiner(tools, decide, cache !== undefined, isThorough);
   const { plugins, isWhole } = context.catalogue;
   const threads = threadsFor(context.io, project.request, look.others, {
     takesFixes: decide !== undefined,
     remembers: cache !== undefined,
+    isThorough,
     ...(plugins && { plugins: plugins.map(({ name, file }) => ({ name, file })), isWhole: isWhole === true }),
   });
   const means = {
@@ -211,10 +214,18 @@ function toolsFor(context: Context, project: Project, files: number): Tools {
 }
 
 function sayWhatRuns(context: Context, project: Project): void {
+  const { config, request, folder } = project;
+  if (config.path === undefined && !request.isolated)
+    for (const name of unreadConfigs(folder))
+      context.say(
+        `${printable(name)} is not read: a config is memfix.toml, or \`[tool.memfix]\` in pyproject.toml.`,
+      );
   for (const { id, table } of project.idle)
     context.say(`\`${id}\` does nothing before its option is set: ${table} (\`memfix explain ${id}\`).`);
   if (context.isVerbose) {
-    context.say(`config: ${project.config.path ?? 'none'}`);
+    const nested = project.nestedConfigs.map(({ path = '' }) => path);
+    const others = nested.length === 0 ? '' : `; nearer to some files: ${nested.join(', ')}`;
+    context.say(`config: ${project.config.path ?? 'none'}${others}`);
     context.say(`transforms: ${[...project.selected].join(', ') || 'none'}`);
   } else if (project.selected.size === 0)
     context.say('No transform is selected, so there is nothing to look for.');

@@ -25,6 +25,11 @@ export const OPTIONS = {
     value: 'PATTERNS',
   },
   'force-exclude': files('also pass over files that are named, where `exclude` means them'),
+  stdio: {
+    type: 'boolean',
+    summary: 'speak on standard input and output, as it always does: editors add this by themselves',
+    heading: 'Other',
+  },
   'stdin-filename': {
     ...files('the name that the text on standard input goes by'),
     type: 'string',

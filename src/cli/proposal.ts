@@ -60,7 +60,7 @@ async function repairedBy(
   );
 }
 
-function waitingIn(outcomes: readonly Outcome[]): number {
+export function waitingIn(outcomes: readonly Outcome[]): number {
   return outcomes
     .flatMap(({ settled }) => settled)
     .filter(({ finding, fate }) => fate === 'declined' && finding.safety === 'unsafe').length;

@@ -25,13 +25,11 @@ export async function cacheOf(context: Context, project: Project): Promise<Cache
   const place = placeFor(context, project);
   if (place === undefined) return undefined;
   if (place.objection === undefined)
-    return new Cache(place, [
-      ownVersion(),
-      await io.self.build(),
-      projectRoot(project),
-      io.cwd,
-      project.facts,
-    ]);
+    return new Cache(
+      place,
+      [ownVersion(), await io.self.build(), projectRoot(project), io.cwd, project.facts, args.flag('strict')],
+      (path) => project.factsFor(path),
+    );
   complain(context, place.objection);
   return undefined;
 }
@@ -67,7 +65,9 @@ export async function keep(
   const { cache } = means;
   const { paths, since } = project.request;
   const { whole, ground } = project;
-  if (whole !== undefined && !ground.isUndisturbed(whole) && isAllKnown(discovery.candidates, means))
+  // What was found by the rules of another config is not among what a quick look goes by.
+  const isOne = project.nestedConfigs.length === 0;
+  if (isOne && whole !== undefined && !ground.isUndisturbed(whole) && isAllKnown(discovery.candidates, means))
     ground.settle(whole);
   const sawAll = since === undefined && paths.every((path) => path === '.');
   const reason = cache.save(sawAll ? targets : undefined);

@@ -1,6 +1,7 @@
 import { printable } from '../report/cells.js';
 import { type FormatName, formatNamed } from '../report/formats/formats.js';
 import { assumptionSentences, assumptionsOf } from '../report/premises.js';
+import { plural } from '../report/prose.js';
 import type { Report } from '../report/report.js';
 import { summarize } from '../report/summary.js';
 import { Failure } from '../workspace/failure.js';
@@ -40,7 +41,7 @@ export function withLeaks({ catalogue, args }: Context, report: Report): Report 
   const leaks = catalogue.entries.filter(({ symptom }) => symptom === 'leak').map(({ id }) => id);
   const onlyChanged = args.given.some((name) => name === 'changed' || name === 'staged' || name === 'since');
   const takesUnsafe = args.choice('unsafe-fixes') === true;
-  return { ...report, leaks: new Set(leaks), onlyChanged, takesUnsafe, aim: args.aim };
+  return { ...report, leaks: new Set(leaks), onlyChanged, takesUnsafe, aim: args.aim, terms: args.terms };
 }
 
 async function sayWorth(context: Context, report: Report): Promise<void> {
@@ -92,11 +93,17 @@ export function exitCodeFor(context: Context, report: Report): number {
   return Math.max(fails ? EXIT.findings : EXIT.clean, strictness(context, report));
 }
 
-export function strictness(context: Context, { skipped }: Report): number {
-  if (!context.args.flag('strict') || skipped.length === 0) return EXIT.clean;
+export function strictness(context: Context, { skipped, scans }: Report): number {
+  const cells = scans.flatMap(({ notes }) => notes).reduce((sum, { unread = 0 }) => sum + unread, 0);
+  if (!context.args.flag('strict') || skipped.length + cells === 0) return EXIT.clean;
+  const what = [
+    ...(skipped.length > 0 ? [plural(skipped.length, 'file')] : []),
+    ...(cells > 0 ? [plural(cells, 'cell')] : []),
+  ].join(' and ');
+  const were = skipped.length + cells === 1 ? 'was' : 'were';
   context.warn(
     new Failure(
-      skipped.length === 1 ? 'A file was skipped' : `${skipped.length} files were skipped`,
+      `${what} ${were} skipped`,
       '`--strict` makes that an error; each is named above with its reason',
       'Repair or exclude them, or leave `--strict` out.',
     ),

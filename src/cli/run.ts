@@ -9,8 +9,8 @@ import { COMMANDS, type CommandName, commandInfo, isCommand } from './commands.j
 import type { Context } from './context.js';
 import { behindDoors } from './door.js';
 import { EXIT, failureText, Interrupted, type Io, paintFor, widthOf } from './io.js';
-import { optionInfo } from './options.js';
-import { OTHERS_COMMANDS, OTHERS_STARTS } from './others-words.js';
+import { type OptionName, optionInfo } from './options.js';
+import { OTHERS_COMMANDS, OTHERS_STARTS, othersOption } from './others-words.js';
 import { ownVersion } from './package.js';
 
 /** What an aborted signal carries: the exit code that the system expects after it. */
@@ -50,26 +50,30 @@ async function dispatch(
   io: Io,
   loadCatalogue: () => Promise<Catalogue>,
 ): Promise<number> {
+  const ordered = withCommandFirst(words, io);
   // Who comes with a log of a run that died wants to know why, whatever the command is called.
-  const [first, ...rest] = /^--(?:oom|snapshot)(?:=|$)/.test(words[0] ?? '') ? ['check', ...words] : words;
+  const [first, ...rest] = /^--(?:oom|snapshot)(?:=|$)/.test(ordered[0] ?? '')
+    ? ['check', ...ordered]
+    : ordered;
   if (first === undefined) return alone(io, loadCatalogue);
   if (first === '--version' || first === '-V' || first === 'version')
     return print(io, `memfix ${ownVersion()}\n`);
   if (first === '--help' || first === '-h' || first === 'help')
     return print(io, await helpAbout(rest[0], io));
   const isImplied = isForCheck(first, io);
-  const name = isImplied ? commandNamed('check', words) : commandNamed(first, rest);
+  const name = isImplied ? commandNamed('check', ordered) : commandNamed(first, rest);
   if (name === undefined) throw unknownCommand(first);
   const { Arguments } = await import('./arguments.js');
   const args = Arguments.parse(
     name,
-    isImplied ? ownWords(name, 'check', words) : ownWords(name, first, rest),
+    isImplied ? ownWords(name, 'check', ordered) : ownWords(name, first, rest),
   );
   if (args.flag('help')) return print(io, await helpAbout(name, io));
   if (args.flag('version')) return print(io, `memfix ${ownVersion()}\n`);
   const { Context } = await import('./context.js');
   const context = new Context(io, args, await loadCatalogue());
   if (name !== 'server' && commandInfo(name).options.includes('plugin')) await context.loadPlugins();
+  if (args.given.some((each) => WRITES.has(each))) (await import('./output-guard.js')).guardOutputs(context);
   const code = await (await commandOf(name))(context);
   if (LOOKING.has(name)) {
     // A signal that came meanwhile is heard only when the event loop gets its turn.
@@ -98,10 +102,27 @@ function commandNamed(word: string, rest: readonly string[]): CommandName | unde
   return isCommand(word) ? word : undefined;
 }
 
+/** `memfix --no-pager check .`, as git is called: options may stand before the command. */
+function withCommandFirst(words: readonly string[], io: Io): readonly string[] {
+  const at = words.findIndex((word) => commandNamed(word, []) !== undefined);
+  const [before, name] = [words.slice(0, at), words[at]];
+  if (at < 1 || name === undefined || existsSync(resolve(io.cwd, name))) return words;
+  const isOptions = before.every(
+    (word, index) => word.startsWith('-') || takesValue(before[index - 1] ?? ''),
+  );
+  return isOptions ? [name, ...before, ...words.slice(at + 1)] : words;
+}
+
+function takesValue(word: string): boolean {
+  const own = Object.values(COMMANDS).flatMap(({ options }): readonly OptionName[] => options);
+  const named = own.find((each) => word === `--${each}` || word === `-${optionInfo(each).short}`);
+  return named !== undefined && optionInfo(named).type === 'string' && optionInfo(named).optional !== true;
+}
+
 /** `memfix .`, `memfix --fix src`: no command, and something that `check` understands, as other tools are called. */
 function isForCheck(word: string, io: Io): boolean {
   if (commandNamed(word, []) !== undefined) return false;
-  if (!word.startsWith('-')) return existsSync(resolve(io.cwd, word));
+  if (!word.startsWith('-')) return existsSync(resolve(io.cwd, word)) || isPattern(word, io);
   const [name = ''] = word.replace(/^--?(?:no-)?/, '').split('=');
   return (
     word === '--diff' ||
@@ -111,12 +132,21 @@ function isForCheck(word: string, io: Io): boolean {
   );
 }
 
+/** `src/**` + `/*.py` in quotes, below a folder that is there. */
+function isPattern(word: string, { cwd }: Io): boolean {
+  const [above] = word.split(/[*?[{]/);
+  return above !== word && existsSync(resolve(cwd, (above ?? '').replace(/[^/]*$/, '')));
+}
+
 /** Without the words that chose the command, and with our word for git's `--patch`. */
 function ownWords(name: CommandName, first: string, rest: readonly string[]): readonly string[] {
   const words = name === first ? rest : rest.filter((word) => word !== '--fix' && word !== '--diff');
   if (name !== 'apply') return words;
   return words.map((word) => (word === '-p' || word === '--patch' ? '--interactive' : word));
 }
+
+/** Options that may name a file to write. */
+const WRITES: ReadonlySet<OptionName> = new Set(['output', 'output-format', 'save-evidence']);
 
 /** Commands that only look at files: interrupted is interrupted, however late. */
 const LOOKING: ReadonlySet<CommandName> = new Set(['check', 'diff', 'baseline']);
@@ -179,7 +209,7 @@ function unknownCommand(word: string): Failure {
   if (word.startsWith('-')) {
     return new Failure(
       'Unknown option',
-      `\`${word}\` stands where a command should.${OTHERS_STARTS.get(word) ?? ''}`,
+      `\`${word}\` stands where a command should.${OTHERS_STARTS.get(word) ?? othersOption(word) ?? ''}`,
       NEXT,
     );
   }

@@ -1,6 +1,6 @@
 import type { Decision, Finding, Preview } from '../engine/outcome.js';
 import { clip, clipStart, widthOf } from '../report/cells.js';
-import { type ChangeRow, changeRows } from '../report/change-view.js';
+import { type ChangeRow, changeRows, withLessAround } from '../report/change-view.js';
 import { EFFECT_WORDS } from '../report/effects.js';
 import { measuredEffect } from '../report/evidence.js';
 import { inColor, noColor, type Paint } from '../report/paint.js';
@@ -13,7 +13,7 @@ import type { SourceText } from '../text/decode.js';
 import { placeMark } from '../text/place.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import type { Terminal } from './ask.js';
-import { KEYS } from './keys.js';
+import { KEYS } from './key-help.js';
 import type { Reason } from './session-files.js';
 
 /** What a terminal of this size and colour can show. */
@@ -76,13 +76,13 @@ export function lookOf({ output, color }: Terminal): Look {
  */
 export function cardText(card: Card, look: Look, from?: number): Drawn {
   const head = headLines(card, look);
-  const change = changeRows(card.preview, look.paint, look.width, card.source);
+  const all = changeRows(card.preview, look.paint, look.width, card.source);
   const rest = look.height - head.length - rowsOf([promptText(card, look)], look);
   const long = footLines(card, look, Infinity);
-  const foot =
-    long.length + change.length <= rest
-      ? long
-      : footLines(card, look, rest - Math.min(change.length, LEAST_CHANGE));
+  // What is around the change gives way before anything is cut short, but for a line above and below.
+  const core = Math.min(withLessAround(all, 0).length + 2, all.length);
+  const foot = long.length + core <= rest ? long : footLines(card, look, rest - Math.min(core, LEAST_CHANGE));
+  const change = withLessAround(all, rest - foot.length);
   const room = Math.max(rest - foot.length, Math.min(change.length, 3));
   const first = from ?? firstView(change, room);
   const lines = [...head, ...inView(change, room, first, look.paint), ...foot];
@@ -111,6 +111,17 @@ export function promptText(card: Card, { paint, width }: Look): string {
 
 export function noteText(note: string, { paint, width }: Look): string {
   return `${wrap(note, Math.min(width, TEXT_WIDTH), { first: '', rest: '' }).map(paint.magenta).join('\n')}\n`;
+}
+
+export function boldText(text: string, { paint, width }: Look): string {
+  const lines = wrap(text, Math.min(width, TEXT_WIDTH), { first: '', rest: '' });
+  return `${lines.map(paint.bold).join('\n')}\n`;
+}
+
+/** All that is asked, each in full. */
+export function questionsText({ finding }: Pick<Card, 'finding'>, { paint, width }: Look): string {
+  const lines = finding.questions.flatMap(({ text }) => hung('?', text, width, paint.yellow, paint.bold));
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 export function helpText({ paint, width }: Look): string {
@@ -152,10 +163,11 @@ function headLines(
   const rule = '─'.repeat(Math.max(width - widthOf(start) - widthOf(shown) - 1, 0));
   const tags = [
     paint.bold(finding.transform),
-    paint[SAFETY_TONE[finding.safety]](standingOf(finding, standing)),
-    finding.numerics,
+    // What is proven and measured is so of the proposed fix.
+    ...(isEdited
+      ? [paint.magenta('your own replacement')]
+      : [paint[SAFETY_TONE[finding.safety]](standingOf(finding, standing)), finding.numerics]),
     ...(kin > 1 ? [`${kin - 1} more of this kind`] : []),
-    ...(isEdited ? [paint.magenta('your own replacement')] : []),
     ...(answer === undefined ? [] : [paint.magenta(answerText(answer))]),
   ];
   return [
@@ -180,14 +192,15 @@ function joined(parts: readonly string[], separator: string, width: number): str
 
 /** Why, the effect and what is asked, in at most `most` rows: a line each where it must be short. */
 function footLines(card: Card, look: Look, most: number): string[] {
-  const { finding, reason, meta, alternatives, standing } = card;
+  const { finding, reason, meta, alternatives, standing, isEdited } = card;
   const { paint, width } = look;
   const isShort = most !== Infinity;
   const say = (label: string, text: string) =>
     isShort
       ? [`${paint.dim(label.padEnd(LABEL))}${clip(text, width - LABEL)}`]
       : hung(label, text, width, paint.dim);
-  const effect = meta && `${EFFECT_WORDS[finding.effect]}; ${measuredEffect(meta, finding.measuredAs)}`;
+  const measured = meta && `${EFFECT_WORDS[finding.effect]}; ${measuredEffect(meta, finding.measuredAs)}`;
+  const effect = isEdited ? undefined : measured;
   const lines = [
     ...(reason === undefined ? [] : say(`#${reason.rank}`, reason.because)),
     ...say('why', finding.message),

@@ -1,7 +1,53 @@
+import type { Engine } from '../engine/engine.js';
 import { inItsCell } from '../report/by-cell.js';
 import { terminalPage } from '../report/explain.js';
+import type { Proven } from '../report/prove/proven.js';
+import type { TransformMeta } from '../toolkit/contract.js';
 import { SCROLL_KEYS } from './ask.js';
-import { type Card, type Drawn, detailText, type Look, noteText } from './screen.js';
+import { alternativesOf, current, likeInARow, openOfTransform, type Review } from './keys.js';
+import { type Card, type Drawn, detailText, helpText, type Look, noteText } from './screen.js';
+import { previewOf } from './session-edit.js';
+import type { ReviewedFiles } from './session-files.js';
+
+interface Sources {
+  readonly engine: Engine;
+  readonly metas: ReadonlyMap<string, TransformMeta>;
+  readonly proven?: Proven | undefined;
+}
+
+/** The finding on screen. */
+export async function cardOf(review: Review, files: ReviewedFiles, sources: Sources): Promise<Card> {
+  const item = current(review);
+  const file = files.file(item.path);
+  const proposed = files.finding(item);
+  const text = review.edits.get(item.ref);
+  // What is asked is asked about the proposed fix.
+  const finding = text === undefined ? proposed : { ...proposed, questions: [], assumed: [] };
+  return {
+    ...{ position: review.cursor + 1, total: review.items.length, answered: review.answers.size },
+    ...{ kin: openOfTransform(review), row: likeInARow(review).length },
+    alternatives: alternativesOf(review).map((each) => ({
+      title: `${each.transform} (${each.safety}): ${files.finding(each).fix?.title}`,
+      isThis: each === item,
+    })),
+    ...{ path: item.path, source: file.source, finding, reason: files.reason(item) },
+    meta: sources.metas.get(item.transform),
+    standing: sources.proven?.standing(item.path, proposed),
+    preview: await previewOf(sources.engine, file, proposed, text),
+    answer: review.answers.get(item.ref),
+    isEdited: text !== undefined,
+  };
+}
+
+/** The help in pieces that fit the window; the last one has room for so many rows below it. */
+export function helpPages(look: Look, below: number): readonly string[] {
+  const lines = helpText(look).trimEnd().split('\n');
+  const room = Math.max(look.height - 1, 1);
+  const pages: string[][] = [];
+  for (let at = 0; at < lines.length; at += room) pages.push(lines.slice(at, at + room));
+  if ((pages.at(-1)?.length ?? 0) + below > look.height) pages.push([]);
+  return pages.map((page) => page.map((line) => `${line}\n`).join(''));
+}
 
 /** All about the finding, and the transform's page with the person's own code as its example. */
 export function explanation(card: Card, look: Look): string {

@@ -37,17 +37,20 @@ export class Memory {
   /** Answers of an earlier session hold for files that still have the same bytes. */
   begin(): Review {
     const answers = new Map<string, Decision>();
+    let left = 0;
     const edits = new Map<string, string>();
     for (const item of this.files.items) {
       const asked = this.files.asked(item);
-      const decision = this.#book.recall(asked);
+      const earlier = this.#book.recall(asked);
+      left += earlier === undefined ? 0 : 1;
+      const decision = this.isResumed ? earlier : undefined;
       if (decision !== undefined) answers.set(item.ref, decision);
       if (decision?.kind === 'edited') edits.set(item.ref, decision.text);
       const draft = this.#book.recallDraft(asked);
       if (draft !== undefined && draft !== '') this.drafts.set(item.ref, draft);
     }
     const start: Review = { ...begin(this.files.items, answers), edits };
-    const note = this.#welcome(answers.size);
+    const note = this.#welcome(left);
     return note === undefined ? start : { ...start, note };
   }
 
@@ -80,14 +83,15 @@ export class Memory {
     }
   }
 
-  #welcome(recalled: number): string | undefined {
-    if (this.isResumed) {
-      return recalled > 0
-        ? `Went on with ${plural(recalled, 'earlier answer')}.`
-        : 'No earlier answer fits these files as they are now; this is a new session.';
-    }
-    if (this.#book.left === 0) return undefined;
-    const left = plural(this.#book.left, 'answer');
-    return `An earlier session left ${left}. To go on with it, press q now and add --resume; any answer here replaces it.`;
+  /** `left`: how many answers of an earlier session fit these findings. */
+  #welcome(left: number): string | undefined {
+    const count = plural(left, 'answer');
+    if (this.isResumed)
+      return left > 0
+        ? `Went on with ${plural(left, 'earlier answer')}.`
+        : 'No earlier answer is open for these files as they are now: it begins at the first finding.';
+    return left === 0
+      ? undefined
+      : `An earlier session left ${count} here. To go on with it, press q now and add --resume; any answer here replaces it.`;
   }
 }

@@ -1,6 +1,7 @@
 import type { EngineSetup } from '../engine/engine.js';
 import type { Question } from '../semantic/question.js';
 import type { Reach } from '../workspace/assumptions.js';
+import type { Review } from './keys.js';
 
 /** Writes a yes to these questions down; `note` says what was written, or why nothing was. */
 export type Remember = (
@@ -8,7 +9,13 @@ export type Remember = (
   questions: readonly Question[],
   path: string,
   reach: Reach,
-) => { readonly isWritten: boolean; readonly note: string };
+) => {
+  readonly note: string;
+  /** The file it was written to, if it was. */
+  readonly file?: string;
+  /** Whether what was written counts for a file; without it, it counts for all. */
+  isFor?(path: string): boolean;
+};
 
 /** Whom else the yes answers. */
 export function covers(
@@ -16,16 +23,17 @@ export function covers(
   questions: readonly Question[],
   path: string,
   reach: Reach,
+  isFor: (path: string) => boolean = () => true,
 ): NonNullable<EngineSetup['assumes']> {
   return (other, { kind, subject }, at) =>
     other === transform &&
-    (reach === 'everywhere' || at === path) &&
+    (reach === 'everywhere' ? isFor(at) : at === path) &&
     questions.some((each) => each.kind === kind && (reach !== 'here' || each.subject === subject));
 }
 
-export function reachQuestion(count: number): string {
+export function reachQuestion(count: number, file = 'the configuration'): string {
   const what = count === 1 ? 'The yes to this question' : `The yes to these ${count} questions`;
-  return `${what} is written into the configuration. For this place only (t, Enter), for like questions in this file (f), or for like questions in all files (a)? Esc cancels.`;
+  return `${what} is written into ${file}. For this place only (t, Enter), for like questions in this file (f), or for like questions in all files (a)? Esc cancels.`;
 }
 
 const REACHES: Readonly<Record<string, Reach>> = { '': 'here', t: 'here', f: 'file', a: 'everywhere' };
@@ -33,4 +41,16 @@ const REACHES: Readonly<Record<string, Reach>> = { '': 'here', t: 'here', f: 'fi
 /** What a person means by a letter or a word; undefined where that is nothing known. */
 export function reachMeant(typed: string): Reach | undefined {
   return REACHES[typed.trim().toLowerCase().slice(0, 1)];
+}
+
+/** What a review says at its end of a yes that was written down. */
+export function keptNote(file: string): string {
+  return `What you answered for good is in \`assume\` of ${file}. \`memfix undo\` leaves it there: take it out to be asked again.`;
+}
+
+/** After the answer was taken back: the yes that was written down with it is still in `file`, if it was. */
+export function withKept(review: Review, file: string | undefined): Review {
+  if (file === undefined) return review;
+  const note = `The yes stays in \`assume\` of ${file}: take it out there to be asked again.`;
+  return { ...review, note: `${review.note ?? ''} ${note}`.trim() };
 }

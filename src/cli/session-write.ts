@@ -131,7 +131,7 @@ export function totals(
 
 /** Where a review stopped, and how to go on. */
 export function farewell(
-  { items, cursor, mode }: Review,
+  { items, cursor, mode, answers }: Review,
   interrupted: boolean,
   isKept: boolean,
   aim: string | undefined,
@@ -139,5 +139,6 @@ export function farewell(
   const where =
     mode === 'interrupted' ? `${items[cursor]?.path} was left as it was` : 'not all files were written';
   const left = interrupted ? `Stopped; ${where}. ` : '';
-  return isKept ? `${left}${command('apply -i --resume', aim)} goes on from here.` : left;
+  const again = command(answers.size === 0 ? 'apply -i' : 'apply -i --resume', aim);
+  return isKept ? `${left}${again} ${answers.size === 0 ? 'asks again' : 'goes on from here'}.` : left;
 }

@@ -1,20 +1,12 @@
-import type { Engine } from '../engine/engine.js';
-import type { Decision, Outcome, Scan, SourceFile } from '../engine/outcome.js';
+import type { Decision } from '../engine/outcome.js';
 import { plural } from '../report/prose.js';
-import type { Proven } from '../report/prove/proven.js';
 import { ERASE_LINE, forTerminal } from '../report/terminal.js';
-import type { TransformMeta } from '../toolkit/contract.js';
-import type { State } from '../workspace/state.js';
-import type { Written } from '../workspace/write.js';
-import { Ask, dropTyped, REDRAW, SCROLL_KEYS, type Terminal } from './ask.js';
+import { Ask, dropTyped, REDRAW, SCROLL_KEYS } from './ask.js';
 import { editText } from './editor.js';
 import {
-  alternativesOf,
   CTRL_C,
   current,
   type Item,
-  likeInARow,
-  openOfTransform,
   press,
   type Review,
   rescanned,
@@ -23,50 +15,24 @@ import {
   suppress,
   take,
 } from './keys.js';
-import { type Card, cardText, helpText, lookOf, noteText, promptText } from './screen.js';
-import { explanation, scrolled } from './session-card.js';
-import { forEditor, fromEditor, previewOf, type Trial, tryOut } from './session-edit.js';
-import { changeNote, type Reasons, ReviewedFiles } from './session-files.js';
+import {
+  boldText,
+  type Card,
+  cardText,
+  type Look,
+  lookOf,
+  noteText,
+  promptText,
+  questionsText,
+} from './screen.js';
+import { cardOf, explanation, helpPages, scrolled } from './session-card.js';
+import { forEditor, fromEditor, type Trial, tryOut } from './session-edit.js';
+import { changeNote, ReviewedFiles } from './session-files.js';
+import { goTo } from './session-find.js';
+import type { ReviewInput, ReviewResult } from './session-input.js';
 import { Memory } from './session-memory.js';
-import { covers, type Remember, reachMeant, reachQuestion } from './session-remember.js';
+import { covers, keptNote, reachMeant, reachQuestion, withKept } from './session-remember.js';
 import { farewell, type Landed, land, leftOpen, pathsToWrite, totals } from './session-write.js';
-
-export interface ReviewInput {
-  readonly engine: Engine;
-  readonly scans: readonly Scan[];
-  readonly metas: ReadonlyMap<string, TransformMeta>;
-  /** What the findings have to do with memory that ran out. */
-  readonly reasons?: Reasons | undefined;
-  /** What runs of the person's own command have shown. */
-  readonly proven?: Proven | undefined;
-  /** Hash check, journal, atomic write; called once for each file that changes. */
-  write(outcome: Outcome): Promise<Written>;
-  /** What the file holds on disk now. */
-  reread(path: string): SourceFile | undefined;
-  readonly state: State;
-  /** Writes a yes into the configuration. */
-  readonly remember: Remember;
-  /** Take up the answers that an earlier session left. */
-  readonly resume: boolean;
-  readonly terminal: Terminal;
-  /** The words of a command line that comes back to these findings. */
-  readonly aim?: string;
-  /** Shows a text that is longer than the window, if that can be done. */
-  page?(text: string): Promise<boolean>;
-}
-
-export interface ReviewResult {
-  /** Fixes that were written, the person's own replacements included. */
-  readonly applied: number;
-  readonly suppressed: number;
-  readonly declined: number;
-  /** Findings that are still there and were not declined. */
-  readonly unanswered: number;
-  /** Files written. */
-  readonly files: number;
-  readonly failed: readonly { readonly path: string; readonly reason: string }[];
-  readonly interrupted: boolean;
-}
 
 /**
  * Asks about each finding that has a fix, then writes each file once. Nothing is written before the review ends,
@@ -90,6 +56,8 @@ class Session {
   #review: Review;
   /** What the terminal shows, so that a question is printed once. */
   #onScreen: string | undefined;
+  /** The files that a yes to these findings was written to. */
+  readonly #remembered = new Map<string, string>();
   /** The row of its change that is the first in view, where the person has scrolled. */
   #from: number | undefined;
 
@@ -135,10 +103,11 @@ class Session {
     if (mode === 'edit') return this.#edit();
     if (mode === 'suppress') return this.#suppress();
     if (mode === 'remember') return this.#remember();
+    if (mode === 'find') return this.#find();
     if (mode === 'asking') return this.#question();
     const look = lookOf(this.input.terminal);
     const page = await this.#page();
-    if (mode === 'help') this.#print(helpText(look));
+    if (mode === 'help') return this.#help(look, cardText(page, look).rows + 3);
     if (mode === 'explain') await this.#show(explanation(page, look));
     if (mode === 'print') this.#print(cardText(page, { ...look, height: Infinity }).text);
     this.#review = resume(this.#review);
@@ -166,7 +135,10 @@ class Session {
       key = await this.#ask.key(promptText(page, look));
     }
     if (key === REDRAW) this.#onScreen = undefined;
-    else if (key === CTRL_C || key === 'q' || !this.#refresh(item.path)) this.#take(press(this.#review, key));
+    else if (key === CTRL_C || key === 'q' || !this.#refresh(item.path)) {
+      const kept = key === 'u' ? this.#remembered.get(this.#review.steps.at(-1)?.cursor ?? '') : undefined;
+      this.#take(withKept(press(this.#review, key), kept));
+    }
   }
 
   async #edit(): Promise<void> {
@@ -178,7 +150,7 @@ class Session {
     const start = forEditor(
       this.#memory.drafts.get(item.ref) ?? this.#review.edits.get(item.ref) ?? proposed,
     );
-    const edited = await this.#ask.lend(() => editText(start, `${item.transform}.py`, terminal, process.env));
+    const edited = await this.#lend(() => editText(start, `${item.transform}.py`, terminal, process.env));
     const text = fromEditor(edited.text, file, finding);
     if (edited.text !== start) this.#memory.keepDraft(item, text);
     this.#onScreen = undefined;
@@ -224,17 +196,43 @@ class Session {
     } else this.#take(suppress(this.#review, reason));
   }
 
+  async #find(): Promise<void> {
+    const line = await this.#ask.line('/', 'number or words');
+    this.#onScreen = undefined;
+    if (line.kind === 'interrupted') return this.#take(press(this.#review, CTRL_C));
+    this.#review = line.kind === 'line' ? goTo(this.#review, line.text, this.#files) : resume(this.#review);
+  }
+
+  /** In pieces of the window's size; then the card again, `below` rows of it with its prompt. */
+  async #help(look: Look, below: number): Promise<void> {
+    this.#review = resume(this.#review);
+    this.#onScreen = undefined;
+    for (const [at, page] of helpPages(look, below).entries()) {
+      const key =
+        at === 0 ? '' : await this.#ask.key(look.paint.bold('Any key goes on, q to the finding. '), true);
+      if (key === CTRL_C) return this.#take(press(this.#review, CTRL_C));
+      if (key === 'q') return;
+      this.#print(page);
+    }
+  }
+
   /** Asks how far the yes reaches, writes it down, and accepts the fix. */
   async #remember(): Promise<void> {
     const item = current(this.#review);
-    const { questions } = this.#files.finding(item);
+    const finding = this.#files.finding(item);
+    const questions = this.#review.edits.has(item.ref) ? [] : finding.questions;
     if (questions.length === 0) {
-      this.#take(take(resume(this.#review), 'There was no question to remember a yes for.'));
+      this.#take(take(resume(this.#review), 'Accepted. It asks nothing, so there is no yes to remember.'));
       return;
     }
-    this.#print(noteText(reachQuestion(questions.length), lookOf(this.input.terminal)));
+    const look = lookOf(this.input.terminal);
+    // The card may have room for some of them only.
+    if (questions.length > 1) this.#print(questionsText({ finding }, look));
+    this.#print(noteText(reachQuestion(questions.length, this.input.assumesIn?.(item.path)), look));
     const line = await this.#ask.line('?', 'this, file or all');
     this.#onScreen = undefined;
+    // The next card is not on the screen yet.
+    await dropTyped(this.input.terminal);
     if (line.kind === 'interrupted') return this.#take(press(this.#review, CTRL_C));
     const reach = line.kind === 'line' ? reachMeant(line.text) : undefined;
     if (reach === undefined) {
@@ -243,35 +241,18 @@ class Session {
     }
     if (this.#refresh(item.path)) return;
     const about = [item.transform, questions, item.path, reach] as const;
-    const { isWritten, note } = this.input.remember(...about);
+    const { file, note, isFor } = this.input.remember(...about);
     this.#take(take(resume(this.#review), note));
-    if (isWritten)
-      this.#review = { ...this.#review, items: this.#files.assume(this.#review.items, covers(...about)) };
+    if (file === undefined) return;
+    this.#remembered.set(item.ref, file);
+    this.#review = {
+      ...this.#review,
+      items: this.#files.assume(this.#review.items, covers(...about, isFor)),
+    };
   }
 
-  async #page(): Promise<Card> {
-    const item = current(this.#review);
-    const file = this.#files.file(item.path);
-    const finding = this.#files.finding(item);
-    const text = this.#review.edits.get(item.ref);
-    return {
-      ...{ position: this.#review.cursor + 1, total: this.#review.items.length },
-      answered: this.#review.answers.size,
-      ...{ kin: openOfTransform(this.#review), row: likeInARow(this.#review).length },
-      alternatives: alternativesOf(this.#review).map((each) => ({
-        title: `${each.transform} (${each.safety}): ${this.#files.finding(each).fix?.title}`,
-        isThis: each === item,
-      })),
-      path: item.path,
-      source: file.source,
-      finding,
-      reason: this.#files.reason(item),
-      meta: this.input.metas.get(item.transform),
-      standing: this.input.proven?.standing(item.path, finding),
-      preview: await previewOf(this.input.engine, file, finding, text),
-      answer: this.#review.answers.get(item.ref),
-      isEdited: text !== undefined,
-    };
+  #page(): Promise<Card> {
+    return cardOf(this.#review, this.#files, this.input);
   }
 
   /** It takes a while, and what comes next is not on the screen yet: what is typed meanwhile answers nothing. */
@@ -319,7 +300,7 @@ class Session {
     const unanswered = Math.max(items.length - applied - suppressed - declined, 0);
     const files = landed.filter((file) => file.fixes + file.suppressed > 0).length;
     const told = totals({ landed, applied, suppressed, declined, unanswered });
-    this.#print(`\n${look.paint.bold(told)}.\n`);
+    this.#print(`\n${boldText(`${told}.`, look)}`);
     const left = leftOpen(this.#review, landed, this.#files);
     if (unanswered > 0 && left !== '') this.#print(noteText(`Left open: ${left}.`, look));
     if (mode === 'finished' && !interrupted && this.#failed.length === 0) this.#memory.forget();
@@ -330,11 +311,19 @@ class Session {
           look,
         ),
       );
+    for (const file of new Set(this.#remembered.values())) this.#print(noteText(keptNote(file), look));
     return { applied, suppressed, declined, unanswered, files, failed: this.#failed, interrupted };
   }
 
+  /** What was typed for the other program, and it did not take, answers nothing here. */
+  async #lend<T>(work: () => Promise<T>): Promise<T> {
+    const done = await this.#ask.lend(work);
+    await dropTyped(this.input.terminal);
+    return done;
+  }
+
   async #show(text: string): Promise<void> {
-    const isShown = await this.#ask.lend(async () => (await this.input.page?.(text)) === true);
+    const isShown = await this.#lend(async () => (await this.input.page?.(text)) === true);
     if (isShown) this.#onScreen = undefined;
     else this.#print(text);
   }

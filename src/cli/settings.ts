@@ -8,24 +8,25 @@ import type { Context } from './context.js';
 /** What the command line, the config and the project's own files come to. Nothing is scanned. */
 export function settingsOf({ args, io, catalogue }: Context): Settings {
   const project = new Project(args.request(io.cwd, io.env), catalogue);
-  const { config, selected, unsafeFixes } = project;
+  const { config, selected, rules } = project;
   const files = args.readsStdin
     ? [args.text('stdin-filename') ?? 'stdin.py']
     : project.discover().candidates.map(({ path }) => path);
   const folders = new Set(files.map((file) => dirname(resolve(io.cwd, file))));
   return {
     config: config.path === undefined ? null : shownFrom(io.cwd, config.path),
+    nested: project.nestedConfigs.flatMap(({ path }) => (path === undefined ? [] : shownFrom(io.cwd, path))),
     root: config.root === undefined ? null : shownFrom(io.cwd, config.root),
     transforms: [...selected],
-    unsafeFixes,
-    unfixable: [...selected].filter((id) => !project.isFixable(id)),
+    unsafeFixes: rules.unsafeFixes,
+    unfixable: [...selected].filter((id) => !rules.fixable.has(id)),
     exclude: config.exclude.flatMap(({ patterns }) => patterns),
     perFileIgnores: Object.fromEntries(
       config.perFileIgnores.map(({ pattern, names }) => [pattern.patterns.join(', '), names]),
     ),
     options: Object.fromEntries(
       [...selected].flatMap((id) => {
-        const options = project.optionsOf(id);
+        const options = rules.optionsFor(id);
         return Object.keys(options).length === 0 ? [] : [[id, options]];
       }),
     ),

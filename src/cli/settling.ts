@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Decide, Outcome } from '../engine/outcome.js';
+import type { Decide, Finding, Outcome } from '../engine/outcome.js';
 import type { CheckedFiles } from '../oom/places.js';
 import { isNotebookName, readNotebook } from '../text/notebook/notebook.js';
 import { textOf } from '../workspace/bounded.js';
@@ -7,6 +7,7 @@ import { eachBesideOnce } from '../workspace/changes.js';
 import { leftAsIs } from '../workspace/examine.js';
 import { slashed } from '../workspace/places.js';
 import type { Visit } from '../workspace/visit.js';
+import { refuseLooseFile, withoutKnown } from './baseline.js';
 import type { Context } from './context.js';
 import { type Look, lookThrough } from './looking.js';
 import { evidenceOf, withDiagnosis } from './oom.js';
@@ -25,11 +26,13 @@ export async function settle(
   look: Look,
 ): Promise<{ readonly seen: Visit; readonly outcomes: readonly Outcome[] }> {
   const evidence = await evidenceOf(context);
-  if (evidence === undefined) {
+  refuseLooseFile(context);
+  if (evidence === undefined && context.args.text('baseline') === undefined) {
     const seen = await lookThrough(context, look, 'fix');
     return { seen, outcomes: await settledOutcomes(look, seen) };
   }
-  const found = await related(context, look, evidence);
+  const found: Visit & { readonly known?: Recorded } =
+    evidence === undefined ? await newIn(context, look) : await related(context, look, evidence);
   const engine = await look.tools.engine();
   const decide = await look.project.policy();
   const outcomes: Outcome[] = [];
@@ -37,21 +40,44 @@ export async function settle(
   const skipped = [...found.skipped];
   for (const scan of found.scans) {
     const keys = new Set(scan.findings.map(({ key }) => key));
+    const recorded = found.known?.get(scan.file.path);
+    const isAbout = ({ key }: Finding) => (found.known === undefined ? keys.has(key) : !recorded?.has(key));
     const outcome =
       keys.size === 0
         ? leftAsIs(scan)
         : await engine.repair(scan.file, (finding, preview) =>
-            keys.has(finding.key) ? decide(finding, preview) : { kind: 'skip' },
+            isAbout(finding) ? decide(finding, preview) : { kind: 'skip' },
           );
     if (outcome.kind === 'skipped') skipped.push(outcome);
     else {
       scans.push(scan);
-      const findings = outcome.remaining.findings.filter(({ key }) => keys.has(key));
+      const findings = outcome.remaining.findings.filter(isAbout);
       outcomes.push({ ...outcome, remaining: { ...outcome.remaining, findings } });
     }
   }
   const seen = { ...found, scans, outcomes, skipped };
   return { seen, outcomes: await settledOutcomes(look, seen) };
+}
+
+/** Keys of findings that a baseline knows, by path. */
+type Recorded = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** What was seen, without what the baseline of `--baseline` knows. */
+export async function newIn(context: Context, look: Look): Promise<Visit & { readonly known: Recorded }> {
+  const seen = await lookThrough(context, look, 'report');
+  const { scans } = withoutKnown(context, look, {
+    scans: seen.scans,
+    skipped: seen.skipped,
+    checked: seen.files,
+  });
+  const left = new Set(
+    scans.flatMap(({ file, findings }) => findings.map(({ key }) => `${file.path}\n${key}`)),
+  );
+  const known = seen.scans.map(({ file: { path }, findings }) => {
+    const keys = findings.map(({ key }) => key).filter((key) => !left.has(`${path}\n${key}`));
+    return [path, new Set(keys)] as const;
+  });
+  return { ...seen, scans, known: new Map(known) };
 }
 
 /** As the policy says, or as a run of the user's command does. */
@@ -66,7 +92,7 @@ export async function related(
   look: Look,
   evidence: NonNullable<Awaited<ReturnType<typeof evidenceOf>>>,
 ): Promise<Visit & { readonly reasons: Reasons }> {
-  const seen = await lookThrough(context, look, 'report');
+  const seen = await newIn(context, look);
   const { oom } = await withDiagnosis(
     { scans: seen.scans, skipped: seen.skipped, checked: seen.files },
     evidence,

@@ -101,6 +101,7 @@ function foldersOf({ args, io, catalogue }: Context): ReadonlySet<string> {
     folders.add(project.folder);
     if (project.config.path !== undefined) folders.add(dirname(resolve(io.cwd, project.config.path)));
     for (const { target } of project.discover().candidates) folders.add(dirname(target));
+    for (const { path } of project.nestedConfigs) if (path !== undefined) folders.add(dirname(path));
   } catch (error) {
     if (!(error instanceof Failure) || folders.size > 0) throw error;
     // Said by the look itself; it may be mended where it was written.

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { printable } from '../report/cells.js';
-import { plural } from '../report/prose.js';
+import { plural, shellWord } from '../report/prose.js';
 import { Failure } from '../workspace/failure.js';
 import { stage } from '../workspace/git.js';
-import { guard, nothingLeft } from '../workspace/guard.js';
+import { guard, nothingLeft, withUnstaged } from '../workspace/guard.js';
 import { isInside, rootOf, shownFrom } from '../workspace/places.js';
 import { State } from '../workspace/state.js';
 import type { Context } from './context.js';
@@ -33,7 +33,7 @@ export async function guardFiles(
   const place = (path: string) => targets.get(path)?.target ?? resolve(context.io.cwd, path);
   const files = new Set(groups.flat().map(place));
   const leave = { dirty: mayBeDirty(context.args), noVcs: context.args.flag('allow-no-vcs') };
-  const dirty = guard([...files], leave, context.io.cwd);
+  const dirty = guard([...files], leave, context.io);
   const held = groups.flatMap((group) => {
     const other = group.find((path) => dirty.has(place(path)));
     const [path = ''] = group;
@@ -65,13 +65,35 @@ function mayBeDirty(args: Context['args']): boolean | 'staged' {
 export function nameHeld(context: Context, held: readonly Held[]): void {
   for (const { path, reason } of held) context.say(`${printable(path)}: left alone: ${reason}`);
   if (held.length > 0)
-    context.say('Commit or stash these changes, or add `--allow-dirty`, to have fixes in these files too.');
+    context.say(
+      context.args.flag('staged')
+        ? 'Stage the rest of these files (`git add`), or add `--allow-dirty`, to have fixes in them too.'
+        : 'Commit or stash these changes, or add `--allow-dirty`, to have fixes in these files too.',
+    );
+}
+
+/** With `--staged --allow-dirty`, the files of a look that hold changes which are not staged: `git add` would take those along. */
+export function mixedFiles({ args }: Context, { targets }: Look): ReadonlySet<string> {
+  if (!args.flag('staged') || !args.flag('allow-dirty')) return new Set();
+  return withUnstaged([...targets.values()].map(({ target }) => target));
 }
 
 /** With `--staged`, what was written is staged as well: a commit that is under way takes it along. */
-export function stageFiles(context: Context, { targets }: Look, paths: readonly string[]): void {
+export function stageFiles(
+  context: Context,
+  { targets }: Look,
+  paths: readonly string[],
+  mixed: ReadonlySet<string>,
+): void {
   if (!context.args.flag('staged') || paths.length === 0) return;
-  const files = paths.map((path) => targets.get(path)?.target ?? resolve(context.io.cwd, path));
+  const written = paths.map((path) => targets.get(path)?.target ?? resolve(context.io.cwd, path));
+  const files = written.filter((file) => !mixed.has(file));
+  for (const file of written.filter((each) => mixed.has(each))) {
+    const name = shownFrom(context.io.cwd, file);
+    context.say(
+      `${printable(name)}: written, but not staged: it has changes of your own that are not; \`git add -p ${shellWord(name)}\` lets you choose`,
+    );
+  }
   const roots = new Map<string, string[]>();
   for (const file of files) {
     const root = rootOf(file, context.io.cwd);
@@ -91,7 +113,11 @@ export function sayHowToUndo(context: Context, roots: readonly string[]): void {
     context.say(
       `\`memfix undo\` takes it back${context.args.flag('staged') ? ', but not out of the index' : ''}.`,
     );
-  else for (const root of roots) context.say(`\`memfix undo ${root}\` takes back what changed there.`);
+  else
+    for (const root of roots)
+      context.say(
+        `\`memfix undo ${shellWord(shownFrom(context.io.cwd, root))}\` takes back what changed there.`,
+      );
 }
 
 export function reportUnwritten(context: Context, unwritten: readonly Unwritten[]): void {

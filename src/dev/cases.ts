@@ -52,7 +52,7 @@ async function score(at: string, worked: WorkedCase, transform: Transform): Prom
   const engine = engineWithDefaults(parser, [transform], transforms);
   const scan = engine.scan(file);
   const run = async (unsafe: boolean): Promise<string> => {
-    const outcome = await engine.repair(file, policy({ unsafe, fixable: () => true }));
+    const outcome = await engine.repair(file, policy({ unsafe }));
     if (outcome.kind === 'skipped') return file.source.text;
     bugs.push(...outcome.bugs);
     return outcome.after;

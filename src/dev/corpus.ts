@@ -155,7 +155,7 @@ async function settle(ledger: Ledger, engine: Engine, file: SourceFile, unsafe: 
 }
 
 async function repairedText(ledger: Ledger, by: Engine, file: SourceFile, unsafe: boolean): Promise<string> {
-  const outcome = await by.repair(file, policy({ unsafe, fixable: () => true }));
+  const outcome = await by.repair(file, policy({ unsafe }));
   if (outcome.kind === 'skipped') {
     ledger.failures.push(`${file.path}: skipped although it was scanned: ${outcome.reason}`);
     return file.source.text;

@@ -8,7 +8,7 @@ import { Lines } from '../text/lines.js';
 import { type CellPlace, cellAt, cellsIn, positionInCells } from '../text/notebook/notebook.js';
 import { withAssumed } from './assumed.js';
 import type { EngineSetup } from './engine.js';
-import type { Finding, Scan, Skipped, SourceFile } from './outcome.js';
+import type { Finding, Note, Scan, Skipped, SourceFile } from './outcome.js';
 import { ownEdits } from './preview.js';
 
 const IN_ORDER = ask('cell-order')`Do the cells of the notebook run once, from top to bottom?`;
@@ -41,9 +41,34 @@ export function scanOfCells(
     ...inOrder,
     findings: findings.map(tell),
     suppressed: inOrder.suppressed.map(tell),
-    notes: inOrder.notes.map(tellAt),
+    notes: [...unreadNotes(file.source), ...inOrder.notes.map(tellAt)],
     ...(strict?.kind === 'scan' && { relied: [...(inOrder.relied ?? []), ...(strict.relied ?? [])] }),
   };
+}
+
+/** The cells that are no Python, in one note at the first of them. */
+function unreadNotes({ notebook }: SourceText): readonly Note[] {
+  const [first, ...others] = notebook?.unread ?? [];
+  if (first === undefined) return [];
+  const { cell, at, message } = first;
+  const named = others.slice(0, MOST_CELLS).map((other) => other.cell);
+  const left = others.length - named.length;
+  const more = left > 0 ? `${named.join(', ')} and ${left} more` : listed(named);
+  const also = others.length === 0 ? '' : `, nor ${others.length === 1 ? 'is cell' : 'are cells'} ${more}`;
+  const what = others.length === 0 ? 'it was passed over, and what it does' : 'what they do';
+  return [
+    {
+      at: { ...at, cell },
+      message: `this cell is not valid Python (${message})${also}: ${what} with the names in ${others.length === 0 ? 'it' : 'them'} is not known`,
+      unread: 1 + others.length,
+    },
+  ];
+}
+
+const MOST_CELLS = 6;
+
+function listed(numbers: readonly number[]): string {
+  return numbers.length < 2 ? numbers.join('') : `${numbers.slice(0, -1).join(', ')} and ${numbers.at(-1)}`;
 }
 
 function asSafeAs(finding: Finding, strict: Scan | Skipped): Finding {

@@ -35,8 +35,8 @@ export interface EngineSetup {
 
 /** Pure: texts in, findings and texts out. Disk, git and keyboard live with the caller. */
 export interface Engine {
-  /** The selected transforms that could match, going by their literals; on raw bytes, before decoding. */
-  among(bytes: Uint8Array): Among;
+  /** The transforms selected for the file at `path` that could match, going by their literals; on raw bytes, before decoding. */
+  among(bytes: Uint8Array, path?: string): Among;
   /**
    * `among`, where it is known already, saves looking for the literals once more. Goes by one parser, except where a file
    * looks like no Python 3; whether it is, by a second one, is known before anything is changed.
@@ -85,9 +85,9 @@ export function createEngine(setup: EngineSetup): Engine {
 }
 
 /** The answer of `apply` without a person: safe fixes, and unsafe ones when allowed; never advice or an alternative. */
-export function policy(allow: { readonly unsafe: boolean; fixable(id: string): boolean }): Decide {
-  return ({ transform, safety, alternativeTo }) => {
-    const allowed = safety === 'safe' || (safety === 'unsafe' && allow.unsafe);
-    return { kind: allowed && alternativeTo === undefined && allow.fixable(transform) ? 'apply' : 'skip' };
+export function policy(allow: { readonly unsafe: boolean }): Decide {
+  return ({ safety, alternativeTo, unsafeFixes = allow.unsafe }) => {
+    const allowed = safety === 'safe' || (safety === 'unsafe' && unsafeFixes);
+    return { kind: allowed && alternativeTo === undefined ? 'apply' : 'skip' };
   };
 }

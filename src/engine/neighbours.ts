@@ -14,8 +14,8 @@ import { wholeWord } from '../text/words.js';
 
 /** How the engine asks for what lies around a file: the disk is on the other side. Paths are those of `SourceFile`. */
 export interface ProjectDoor {
-  /** `key` is the same where the versions are. */
-  versionsFor(path: string): { readonly versions: Versions; readonly key: string };
+  /** `text`: of the file itself, which may install packages. `key` is the same where all else says the same. */
+  versionsFor(path: string, text?: string): { readonly versions: Versions; readonly key: string };
   /** The one file that an import of `dotted` in `path` reads; undefined where there is none or no telling. */
   moduleFor(path: string, dotted: string): ProjectFile | undefined;
   /** The one file that code in `path` means by a relative path, whatever it holds. */
@@ -39,7 +39,7 @@ export interface FoundFile {
   readonly key: string;
   /** Of its text. */
   readonly length: number;
-  /** Undefined where it has gone meanwhile. */
+  /** Undefined where it may not be opened, or has gone meanwhile. */
   read(): ProjectFile | undefined;
 }
 
@@ -48,6 +48,8 @@ export interface ProjectFile {
   readonly text: string;
   /** The same where the text is. */
   readonly key: string;
+  /** It is in no encoding that Python would take it for: only words of it are known. */
+  readonly isGarbled?: true;
 }
 
 /** Characters of files that are kept, parsed, from one scan to the next. */
@@ -106,7 +108,7 @@ export class Neighbours {
     inPieces: boolean,
     key: SummaryKey,
     look: (alone: PyModule) => T,
-  ): T | undefined {
+  ): Summary<T> | undefined {
     const name = `${found.path} ${found.key} ${key.word}`;
     const known = this.#summaries.get(name) ?? new Map<unknown, unknown>();
     this.#summaries.set(name, known);
@@ -114,11 +116,11 @@ export class Neighbours {
       const isHeld = this.#kept.has(nameOf(found, inPieces));
       const file = found.read();
       const alone = file && this.#parsed(file, inPieces);
-      known.set(key.look, alone && look(alone));
+      known.set(key.look, alone && { says: look(alone) });
       // Only the answer outlives the question, so that a scan may ask about thousands of files.
       if (!isHeld && this.#size > KEPT_IN_SCAN) this.#forget(found, inPieces);
     }
-    return known.get(key.look) as T | undefined;
+    return known.get(key.look) as Summary<T> | undefined;
   }
 
   #forget(found: FoundFile, inPieces: boolean): void {
@@ -129,6 +131,7 @@ export class Neighbours {
 
   /** What a file is by itself; undefined where it does not parse. */
   #parsed(found: ProjectFile, inPieces: boolean): PyModule | undefined {
+    if (found.isGarbled) return undefined;
     const { key } = found;
     const name = nameOf(found, inPieces);
     const known = this.#kept.get(name);
@@ -168,6 +171,10 @@ function glimpseOf(file: ProjectFile): Glimpse {
   return known;
 }
 
+interface Summary<T> {
+  readonly says: T;
+}
+
 interface SummaryKey {
   readonly look: unknown;
   readonly word: string;
@@ -196,7 +203,7 @@ class Circle {
       found: FoundFile,
       key: SummaryKey,
       look: (alone: PyModule) => T,
-    ) => T | undefined,
+    ) => Summary<T> | undefined,
   ) {}
 
   around(path: string): Surroundings {
@@ -224,7 +231,8 @@ class Circle {
   }
 
   #versionsFor(path: string): Versions {
-    const { versions, key } = this.door.versionsFor(path);
+    const isHome = this.door.nameOf(path) === this.home.path;
+    const { versions, key } = this.door.versionsFor(path, isHome ? this.home.self().text : undefined);
     this.#asked.push([path, '', key]);
     return versions;
   }
@@ -240,22 +248,21 @@ class Circle {
     const question = `:${name}`;
     if (!this.#asked.some(([from, what]) => from === path && what === question))
       this.#asked.push([path, question, found?.key ?? '']);
-    if (found === undefined || found.text.length > LARGEST) return undefined;
+    if (found === undefined || found.isGarbled || found.text.length > LARGEST) return undefined;
     return { path: found.path, text: this.newer.get(found.path) ?? found.text };
   }
 
   #filesNaming(asking: string, mention: Mention, may: (text: string, path: string) => boolean): Naming {
-    const files = this.#filesWith(asking, mention);
+    const files = this.#filesWith(asking, mention)?.map((found) => found.read() ?? found);
     const named = wholeWord(mention.word);
-    const relevant = files
-      ?.flatMap((found) => found.read() ?? [])
-      .filter(
-        (file) =>
-          may(file.text, file.path) &&
+    const relevant = files?.filter(
+      (file) =>
+        !('text' in file) ||
+        (may(file.text, file.path) &&
           glimpseOf(file)
             .stretchesWith(mention.word)
-            .some((stretch) => named.test(stretch)),
-      );
+            .some((stretch) => named.test(stretch))),
+    );
     const tooMany = { modules: [], unread: `the many files that name \`${mention.word}\`` };
     if (relevant === undefined || relevant.length > NAMING) return tooMany;
     for (const file of relevant) this.#naming.add(file.path);
@@ -263,7 +270,7 @@ class Circle {
     const modules: PyModule[] = [];
     let unread: string | undefined;
     for (const file of relevant) {
-      const module = this.#parsed(file, true);
+      const module = 'text' in file ? this.#parsed(file, true) : undefined;
       if (module === undefined) unread ??= `\`${file.path}\`, which cannot be read`;
       else modules.push(module);
     }
@@ -280,10 +287,14 @@ class Circle {
     const asked = look.length > 1 ? word : '';
     const files = this.#filesWith(asking, mention);
     if (files?.every(({ length }) => length <= LARGEST) !== true) return undefined;
-    return files.flatMap((file) => {
+    const told: T[] = [];
+    for (const file of files) {
       const summary = this.summary(file, { look, word: asked }, (alone) => look(alone, word));
-      return summary === undefined ? [] : [summary];
-    });
+      // What cannot be read may say anything.
+      if (summary === undefined) return undefined;
+      told.push(summary.says);
+    }
+    return told;
   }
 
   #filesWith(path: string, mention: Mention): readonly FoundFile[] | undefined {

@@ -51,6 +51,8 @@ export interface Finding {
   readonly measuredAs?: string;
   /** Transforms of this run that do the opposite: the fix is one to choose, not one to apply with theirs. */
   readonly alternativeTo?: readonly string[];
+  /** What the config of its file says about unsafe fixes, where that is not what counts for the run. */
+  readonly unsafeFixes?: boolean;
   /** The versions that the fix counts on, and what says that they are there. */
   readonly premises?: readonly Premise[];
   /** Present unless the site was refused or the advice has no diff. */
@@ -61,10 +63,12 @@ export interface Finding {
   readonly refusal?: string;
 }
 
-/** A `# memfix:` comment that silenced nothing, or that names no transform. */
-export interface SuppressionNote {
+/** A `# memfix:` comment that silenced nothing, or that names no transform; or a cell that is no Python. */
+export interface Note {
   readonly at: Position;
   readonly message: string;
+  /** So many cells were not looked into. */
+  readonly unread?: number;
 }
 
 /** A transform of a plugin broke on a file: what it would have found there is not known. */
@@ -81,7 +85,7 @@ export interface Scan {
   /** In source order; suppressed ones are not here. */
   readonly findings: readonly Finding[];
   readonly suppressed: readonly Finding[];
-  readonly notes: readonly SuppressionNote[];
+  readonly notes: readonly Note[];
   /** What of the project the findings depend on; absent where nothing was parsed. */
   readonly relied?: Relied;
   /** Absent where every transform did its work. */

@@ -4,7 +4,7 @@ import { statementOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { didYouMean } from '../text/resemblance.js';
 import type { Transform } from '../toolkit/contract.js';
-import type { Finding, SuppressionNote } from './outcome.js';
+import type { Finding, Note } from './outcome.js';
 
 /** Lines with other comments, or none, that may stand between a comment and the code that it is about. */
 const MOST_BETWEEN = 10;
@@ -59,12 +59,12 @@ export class Suppressions {
   }
 
   /** Comments that name no transform, and those of the selected transforms that silenced nothing. */
-  notes(selected: ReadonlySet<string>, known: ReadonlySet<string>): readonly SuppressionNote[] {
+  notes(selected: ReadonlySet<string>, known: ReadonlySet<string>): readonly Note[] {
     return [...this.#foreign(known), ...this.#own(selected, known)];
   }
 
   /** Comments in the words of other tools that name a transform, and silence nothing. */
-  #foreign(known: ReadonlySet<string>): readonly SuppressionNote[] {
+  #foreign(known: ReadonlySet<string>): readonly Note[] {
     if (!/# ?(?:memfix|noqa|pylint|ruff|eslint)[:-]/.test(this.module.text)) return [];
     return [...this.module.text.matchAll(FOREIGN)].flatMap(({ 0: comment, index }) => {
       const named = (comment.match(/[a-z][a-z0-9-]+/g) ?? []).filter((word) => known.has(word));
@@ -77,7 +77,7 @@ export class Suppressions {
     });
   }
 
-  #own(selected: ReadonlySet<string>, known: ReadonlySet<string>): readonly SuppressionNote[] {
+  #own(selected: ReadonlySet<string>, known: ReadonlySet<string>): readonly Note[] {
     return this.#directives.flatMap(({ scope, ids, offset, used }) => {
       const at = this.module.lines.position(offset);
       const verb = scope === 'file' ? 'file-ignore' : 'ignore';
@@ -155,15 +155,22 @@ function linesMeant(module: PyModule, offset: number): readonly number[] {
   return next === undefined ? [own] : [own, next];
 }
 
-/** The lines a comment may stand on: those of the finding, then the last of its statement. */
+/** The lines a comment may stand on: those of the finding, then the last and the first of its statement. */
 function linesOf(module: PyModule, finding: Finding): readonly number[] {
   const { lines } = module;
   const found: number[] = [];
   for (let line = lines.lineAt(finding.span.start); line <= lines.lineAt(finding.span.end); line++)
     found.push(line);
   const statement = statementOf(module.root.descendantAt(finding.span.start));
-  const simple = statement.named.every((child) => child.type !== 'block') && !isCompound(statement);
+  const definition = statement.named.find((child) => child.type.endsWith('_definition')) ?? statement;
+  const body = definition.named.find((child) => child.type === 'block');
+  const simple = body === undefined && !isCompound(statement);
   if (simple) found.push(lines.lineAt(statement.end));
+  // Of a statement with a body, its head only; decorators belong to it.
+  if (simple || (body !== undefined && finding.span.start < body.start)) {
+    const whole = statement.parent?.type === 'decorated_definition' ? statement.parent : statement;
+    found.push(lines.lineAt(definition.start), lines.lineAt(whole.start));
+  }
   return [...new Set(found)];
 }
 

@@ -96,12 +96,6 @@ export function isHarmlessBuiltin(name: string): boolean {
   return known !== undefined && !known.runs && !known.keeps;
 }
 
-/** Runs without drawing random numbers. */
-export function isSteady(known: Row | undefined): boolean {
-  const computes = known?.gives !== undefined && known.gives !== 'nothing' && known.is === undefined;
-  return computes && !known.random && !known.runs;
-}
-
 const CONTAINERS = ['list.', 'dict.', 'set.', 'collections.deque.'];
 
 /** A method by which a container or a queue of Python takes something in. */

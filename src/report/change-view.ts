@@ -11,6 +11,8 @@ export interface ChangeRow {
   readonly text: string;
   /** It shows a removed or an added line, and not only what is around it. */
   readonly isChange: boolean;
+  /** It shows a line that stays as it is. */
+  readonly isContext?: boolean;
 }
 
 /** A line longer than this is cut off: a file may hold its data in one. */
@@ -37,6 +39,18 @@ export function changeRows(
       ...rowsOf(other, paint, width),
     ]),
   ];
+}
+
+/** Without some of what is around it, in at most so many rows where that is enough: first what is far from the change. */
+export function withLessAround(rows: readonly ChangeRow[], most: number): readonly ChangeRow[] {
+  const first = rows.findIndex(({ isChange }) => isChange);
+  const last = rows.findLastIndex(({ isChange }) => isChange);
+  const distance = (at: number) => Math.max(first - at, at - last);
+  const around = [...rows.keys()]
+    .filter((at) => rows[at]?.isContext === true && distance(at) > 0)
+    .sort((a, b) => distance(b) - distance(a));
+  const left = new Set(around.slice(0, Math.max(rows.length - most, 0)));
+  return rows.filter((_, at) => !left.has(at));
 }
 
 function rowsOf(
@@ -93,7 +107,8 @@ function lineRows(
   const rows = folded(stretches, kind === ' ' ? undefined : paint.inverse, room, kind === ' ');
   return rows.map((content, at) => {
     const gutter = at === 0 ? paint.dim(number) : ' '.repeat(number.length);
-    return { text: `${gutter} ${tone(`${kind} ${content}`)}`.trimEnd(), isChange: kind !== ' ' };
+    const text = `${gutter} ${tone(`${kind} ${content}`)}`.trimEnd();
+    return { text, isChange: kind !== ' ', isContext: kind === ' ' };
   });
 }
 

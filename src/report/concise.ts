@@ -13,7 +13,9 @@ import {
 /** One line per finding: `path:line:col: id [safety] message`; where findings are ranked, the reason behind it. */
 export function renderConcise(report: Report, view: View): string {
   const findings = shownFindings(report, view).map((shown) => conciseLine(shown, view, report));
-  return [...findings, ...remarks(report, view)].map((line) => `${line}\n`).join('');
+  return [...findings, ...remarks(report, { ...view, isTerminal: false })]
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 export function conciseLine(

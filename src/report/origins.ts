@@ -11,11 +11,16 @@ interface Origin {
 
 export interface ShownOrigins {
   readonly files: readonly string[];
+  /** Config files below, which count for the files around them instead. */
+  readonly nested: readonly string[];
   readonly settings: readonly Origin[];
 }
 
 /** For `memfix config`: each setting, its value as a config would say it, and where it comes from. */
-export function renderOrigins({ files, settings }: ShownOrigins, { paint }: Pick<View, 'paint'>): string {
+export function renderOrigins(
+  { files, nested, settings }: ShownOrigins,
+  { paint }: Pick<View, 'paint'>,
+): string {
   const [first, ...others] = files.map(printable);
   const chain = others.map((file) => `, which extends ${file}`).join('');
   const rows = settings.map(({ key, value, source, overruled }) => {
@@ -28,10 +33,12 @@ export function renderOrigins({ files, settings }: ShownOrigins, { paint }: Pick
       { text: from, paint: paint.dim },
     ];
   });
-  return `${[`${paint.bold('config')}: ${first ?? 'none'}${chain}`, '', ...table(rows)].join('\n')}\n`;
+  const below =
+    nested.length === 0 ? [] : [`${paint.bold('nearer to some files')}: ${nested.map(printable).join(', ')}`];
+  return `${[`${paint.bold('config')}: ${first ?? 'none'}${chain}`, ...below, '', ...table(rows)].join('\n')}\n`;
 }
 
-export function originsJson({ files, settings }: ShownOrigins): string {
+export function originsJson({ files, nested, settings }: ShownOrigins): string {
   const all = settings.map(({ overruled, ...origin }) => ({ ...origin, overruled: overruled ?? null }));
-  return `${JSON.stringify({ version: 1, files, settings: all }, undefined, 2)}\n`;
+  return `${JSON.stringify({ version: 1, files, nested, settings: all }, undefined, 2)}\n`;
 }

@@ -70,10 +70,10 @@ function found(
 ): string[] {
   if (unsettled === undefined)
     return rows.length === 0 ? ['Nothing was found.'] : ['Findings:', ...table(rows)];
-  const more = unsettled === 0 ? [] : [`${plural(unsettled, 'file needs', 'files need')} a closer look.`];
-  return rows.length === 0
-    ? [`A quick look found nothing yet.`, ...more]
-    : ['At a quick look:', ...table(rows), ...more];
+  const more = `${plural(unsettled, 'file takes', 'files take')} longer than a quick look.`;
+  if (rows.length === 0)
+    return [unsettled === 0 ? 'A quick look found nothing.' : `Nothing can be said yet: ${more}`];
+  return ['At a quick look:', ...table(rows), ...(unsettled === 0 ? [] : [`And there may be more: ${more}`])];
 }
 
 function next(

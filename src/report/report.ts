@@ -1,11 +1,13 @@
 import type { Finding, Scan, Skipped } from '../engine/outcome.js';
 import type { Diagnosis } from '../oom/diagnosis.js';
 import type { Ranked } from '../oom/rank.js';
+import type { Position } from '../text/lines.js';
 import { placeMark } from '../text/place.js';
 import type { Safety } from '../toolkit/contract.js';
 import { byEffect } from '../toolkit/effect.js';
 import { printable } from './cells.js';
 import type { Paint, Tone } from './paint.js';
+import { plural, wrap } from './prose.js';
 import type { Proven } from './prove/proven.js';
 import type { Standing } from './prove/verified.js';
 import type { TooLarge } from './too-large.js';
@@ -34,6 +36,8 @@ export interface Report {
   readonly oom?: Diagnosis;
   /** The words that chose files and transforms, for a command that goes on from here. */
   readonly aim?: string;
+  /** The same for a command that names its file and its transform. */
+  readonly terms?: string;
   /** What `memfix prove` measured on the user's own run. */
   readonly proven?: Proven;
   /** Runs that cannot fit the card that the config names. */
@@ -113,18 +117,45 @@ export function alternativeSentence(ids: readonly string[]): string {
   return `${named} of this run does the opposite; \`memfix apply --interactive\` lets you choose`;
 }
 
-/** The lines for files and comments that a reader should know about, in the form compilers use. */
-export function remarks(report: Report, { paint }: View): string[] {
-  const place = (path: string, at?: { line: number; column: number }) =>
-    paint.bold(printable(path)) + (at === undefined ? '' : paint.dim(placeMark(at)));
+/** The lines for files and comments that a reader should know about, in the form compilers use; folded on a terminal. */
+export function remarks(report: Report, { paint, width, verbose, isTerminal }: View): string[] {
+  const said = (path: string, at: Position | undefined, kind: string, words: string) => {
+    const mark = at === undefined ? '' : placeMark(at);
+    const plain = `${printable(path)}${mark}: ${kind}: `;
+    const painted = `${paint.bold(printable(path))}${paint.dim(mark)}: ${paint.magenta(kind)}: `;
+    if (isTerminal !== true) return [painted + printable(words)];
+    const lines = wrap(plain + words, width, { first: '', rest: '  ' });
+    return lines.map((line, index) => (index === 0 ? line.replace(plain, () => painted) : line));
+  };
+  const most = isTerminal === true && !verbose ? MOST_ALIKE : Infinity;
+  const { named, left } = firstOfEach(report.skipped, most);
   return [
-    ...report.scans.flatMap((scan) =>
-      scan.notes.map(
-        (note) => `${place(scan.file.path, note.at)}: ${paint.magenta('note')}: ${printable(note.message)}`,
-      ),
+    ...report.scans.flatMap(({ file, notes }) =>
+      notes.flatMap(({ at, message }) => said(file.path, at, 'note', message)),
     ),
-    ...report.skipped.map(
-      (file) => `${place(file.path, file.at)}: ${paint.magenta('skipped')}: ${printable(file.reason)}`,
+    ...named.flatMap(({ path, at, reason }) => said(path, at, 'skipped', reason)),
+    ...[...left].map(
+      ([reason, count]) => `${plural(count, 'more file')} ${paint.magenta('skipped')}: ${reason} (-v)`,
     ),
   ];
+}
+
+/** Of files that are skipped for the same reason, so many are named on a terminal. */
+const MOST_ALIKE = 5;
+
+/** A repository of another language, or of another Python, would fill the window. */
+function firstOfEach(
+  skipped: readonly Skipped[],
+  most: number,
+): { readonly named: readonly Skipped[]; readonly left: ReadonlyMap<string, number> } {
+  const seen = new Map<string, number>();
+  const left = new Map<string, number>();
+  const named = skipped.filter(({ reason }) => {
+    const kind = reason.replace(/(?<=^not valid Python 3):.*/, '');
+    const count = (seen.get(kind) ?? 0) + 1;
+    seen.set(kind, count);
+    if (count > most) left.set(kind, (left.get(kind) ?? 0) + 1);
+    return count <= most;
+  });
+  return { named, left };
 }

@@ -8,6 +8,8 @@ import { table } from './table.js';
 export interface Settings {
   /** The config file; `null` where there is none. */
   readonly config: string | null;
+  /** Config files below, which count for the files around them instead. */
+  readonly nested: readonly string[];
   /** The project ends at this folder; `null` where that is the repository. */
   readonly root: string | null;
   readonly transforms: readonly string[];
@@ -40,6 +42,7 @@ export function renderSettings(settings: Settings, { paint, width }: Pick<View, 
     lines.length === 0 ? [] : [`${paint.bold(name)}:`, ...lines.map((line) => MARGIN + line)];
   const lines = [
     `${paint.bold('config')}: ${printable(settings.config ?? 'none')}`,
+    ...(settings.nested.length === 0 ? [] : list('nearer to some files', settings.nested.map(printable))),
     ...(settings.root === null ? [] : [`${paint.bold('root')}: ${printable(settings.root)}`]),
     `${paint.bold('unsafe fixes')}: ${settings.unsafeFixes ? 'yes' : 'no'}`,
     ...list('transforms', settings.transforms),

@@ -8,7 +8,7 @@ import { type Tally, tally } from './tally.js';
 export function summarize(report: Report, isVerbose = false): string {
   const counts = tally(report);
   const facts = [
-    found(counts, report),
+    found(counts, report, isVerbose),
     ...(counts.findings > 0 && counts.refused > 0
       ? [`${leftAlone(counts)}${isVerbose ? '' : ' (`-v`)'}`]
       : []),
@@ -40,11 +40,12 @@ function debts({ baseline }: Report): string {
   return `${known}; ${baseline.gone} ${baseline.gone === 1 ? 'is' : 'are'} gone: \`memfix baseline\` forgets ${baseline.gone === 1 ? 'it' : 'them'}.`;
 }
 
-function found(counts: Tally, report: Report): string {
+function found(counts: Tally, report: Report, isVerbose: boolean): string {
   const remain = report.fixed === undefined ? '' : counts.findings === 1 ? ' remains' : ' remain';
   if (counts.findings === 0) {
     const fixes = report.baseline === undefined ? 'fixes' : 'new findings';
-    if (counts.refused > 0) return `No ${remain === '' ? fixes : 'findings remain'}. ${leftAlone(counts)}`;
+    if (counts.refused > 0)
+      return `No ${remain === '' ? fixes : 'findings remain'}. ${leftAlone(counts)}${isVerbose ? '' : `: ${command('check -v', report.aim)} says why`}`;
     if (report.checked === 0) return nothingSeen(report);
     const none = report.baseline === undefined ? 'No findings' : 'No new findings';
     return remain === '' ? `${none} in ${plural(report.checked, 'file')}` : 'No findings remain';
@@ -79,7 +80,7 @@ function leftAlone({ findings, refused, refusedLeaks }: Tally): string {
     refusedLeaks === refused ? (refused === 2 ? 'both' : 'all of them') : `${refusedLeaks} of them`;
   const leaks = refused === 1 ? 'a leak' : `${some} ${refusedLeaks === 1 ? 'a leak' : 'leaks'}`;
   const were = refused === 1 ? 'was' : 'were';
-  return `${sites} ${were} left alone${refusedLeaks === 0 ? '' : `, ${leaks}`}: \`memfix check -v\` says why`;
+  return `${sites} ${were} left alone${refusedLeaks === 0 ? '' : `, ${leaks}`}`;
 }
 
 function reviewOf({ oom, aim }: Report): string {

@@ -39,7 +39,7 @@ export function mostWorth(
   const rows = chosen.map(({ scan, finding }) => ({
     place: placeText(printable(scan.file.path), finding.at),
     safety: finding.safety,
-    command: commandFor(scan.file.path, finding),
+    command: commandFor(scan.file.path, finding, report.terms),
   }));
   const lines = table(
     rows.map(({ place, safety, command }) => [
@@ -62,8 +62,12 @@ export function mostWorth(
   ];
 }
 
-function commandFor(path: string, { transform, safety, fix, alternativeTo }: Finding): string {
+function commandFor(
+  path: string,
+  { transform, safety, fix, alternativeTo }: Finding,
+  terms: string | undefined,
+): string {
   if (fix === undefined) return `memfix explain ${transform}`;
   const isTaken = safety === 'safe' && alternativeTo === undefined;
-  return `memfix apply ${isTaken ? '' : '-i '}--select ${transform} ${shellWord(path)}`;
+  return `memfix apply ${isTaken ? '' : '-i '}--select ${transform} ${terms ? `${terms} ` : ''}${shellWord(path)}`;
 }

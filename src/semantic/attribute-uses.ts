@@ -1,11 +1,12 @@
 import type { PyNode } from '../syntax/node.js';
-import { ancestryOf, classAround, classBehind } from './definitions.js';
+import { ancestryOf, attributeOfSelf, classAround, classBehind } from './definitions.js';
 import { type Gate, gate } from './gate.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
 import { ask } from './question.js';
-import { argumentsOf, enclosingFunction, isCallee } from './statements.js';
+import { argumentsOf, assignedValue, enclosingFunction, isCallee, unparenthesized } from './statements.js';
+import { writesOf } from './variables.js';
 
 export interface AttributeUse {
   /** The whole `self.name`. */
@@ -204,4 +205,32 @@ export function initialValue(module: PyModule, at: PyNode, name: string): PyNode
   return inside && assignment?.type === 'assignment' && assignment.left === only.node
     ? assignment.right
     : undefined;
+}
+
+/** How far names are followed. */
+const MAX_DEPTH = 20;
+
+/** The name under which a number can be compared across methods: a numeral, or a parameter of `__init__` that is kept. */
+export function lastingName(module: PyModule, expression: PyNode, depth = 0): string | undefined {
+  const node = unparenthesized(expression);
+  if (depth > MAX_DEPTH) return undefined;
+  if (node.type === 'integer') return node.text;
+  if (node.type === 'identifier') {
+    const [only, ...others] = writesOf(module, node);
+    if (only === undefined || others.length > 0) return undefined;
+    if (roleOf(only) === 'parameter') {
+      const owner = module.resolve(node)?.node;
+      return owner?.name?.text === '__init__' ? `${node.text}@${owner.start}` : undefined;
+    }
+    const value = assignedValue(only);
+    return value && lastingName(module, value, depth + 1);
+  }
+  const name = node.type === 'attribute' ? node.attribute?.text : undefined;
+  if (name === undefined || node.object === undefined) return undefined;
+  if (attributeOfSelf(node) !== undefined) {
+    const value = initialValue(module, node, name);
+    return value && lastingName(module, value, depth + 1);
+  }
+  const base = lastingName(module, node.object, depth + 1);
+  return base === undefined ? undefined : `${base}.${name}`;
 }

@@ -1,9 +1,19 @@
 import type { PyNode } from '../syntax/node.js';
 import { calledDefinition, classAround, classBehind, kinOf } from './definitions.js';
-import { definitionOf } from './flow.js';
+import { makerOf } from './elsewhere.js';
+import { definitionOf, definitionsOf, reachingDefinitions } from './flow.js';
 import type { PyModule } from './module.js';
+import { roleOf } from './names.js';
 import { settersElsewhere } from './project-names.js';
-import { enclosingFunction, isInExpressionScope, ownNodes, statementOf } from './statements.js';
+import {
+  enclosingFunction,
+  isInExpressionScope,
+  ownNodes,
+  rootOf,
+  statementOf,
+  unparenthesized,
+} from './statements.js';
+import { writesOf } from './variables.js';
 
 /**
  * All values that `self.name` gets in the file, by the class, its bases, its subclasses or somebody who holds an instance;
@@ -138,4 +148,52 @@ export function attributeValuesInProject(module: PyModule, attribute: PyNode): r
   const name = attribute.attribute?.text ?? '';
   if (values === undefined || classNode === undefined) return undefined;
   return settersElsewhere(module, classNode, name)?.length === 0 ? values : undefined;
+}
+
+/** The same variable, attribute or element, which nothing has set in between. */
+export function isSameValue(module: PyModule, one: PyNode, other: PyNode): boolean {
+  const [a, b] = [unparenthesized(one), unparenthesized(other)];
+  if (a.text !== b.text || !/^(?:identifier|attribute|subscript)$/.test(a.type)) return false;
+  if (a.type !== 'identifier' && isSetBetween(module, a, b)) return false;
+  const [from, to] = [sourcesOf(module, a), sourcesOf(module, b)];
+  return from.length > 0 && from.length === to.length && from.every((binding) => to.includes(binding));
+}
+
+/** What gives a variable its value, or the one whose attribute or element a node is. */
+export function sourcesOf(module: PyModule, expression: PyNode): readonly PyNode[] {
+  const root = rootOf(expression);
+  if (root.type !== 'identifier') return [];
+  return (reachingDefinitions(module, root) ?? []).flatMap(({ kind, node }) =>
+    kind === 'update' ? [] : [node],
+  );
+}
+
+/** The calls that made the object an expression stands for, when all of its assignments are calls. */
+export function instancesBehind(module: PyModule, expression: PyNode): readonly PyNode[] {
+  const target = unparenthesized(expression);
+  if (target.type === 'call') return [target];
+  const values =
+    target.type === 'identifier'
+      ? definitionsOf(module, target)?.map((found) => (found.kind === 'value' ? found.value : undefined))
+      : target.type === 'attribute'
+        ? attributeValuesInProject(module, target)
+        : undefined;
+  const calls = values?.flatMap((value) => (value === undefined ? [] : [unparenthesized(value)])) ?? [];
+  return calls.length === values?.length && calls.every(({ type }) => type === 'call') ? calls : [];
+}
+
+/** `self.loader`, which holds an argument of the constructor. */
+export function isHandedIn(module: PyModule, attribute: PyNode): boolean {
+  const values = attributeValues(module, attribute) ?? [];
+  const isParameter = (value: PyNode): boolean => {
+    const writes = writesOf(module, value);
+    return writes.length > 0 && writes.every((write) => roleOf(write) === 'parameter');
+  };
+  return values.length > 0 && values.every(isParameter);
+}
+
+/** The dotted names of what made an object, or all that `self.name` is given; undefined for what no import made. */
+export function makersOf(module: PyModule, object: PyNode): readonly (string | undefined)[] {
+  const values = object.type === 'attribute' ? attributeValues(module, object) : undefined;
+  return (values ?? [object]).map((value) => makerOf(module, value));
 }

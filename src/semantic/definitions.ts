@@ -152,6 +152,17 @@ export function classAround(node: PyNode): { readonly classNode: PyNode; readonl
   return undefined;
 }
 
+/** `name` of `self.name`, and the class that the object is of. */
+export function attributeOfSelf(
+  node: PyNode,
+): { readonly classNode: PyNode; readonly name: string } | undefined {
+  const name = node.type === 'attribute' ? node.attribute?.text : undefined;
+  const around = name === undefined ? undefined : classAround(node);
+  return name === undefined || around === undefined || node.object?.text !== around.self
+    ? undefined
+    : { classNode: around.classNode, name };
+}
+
 /**
  * The same-file function or class a call runs, where the file proves it: a plain name, `self.method`, `Class.method`,
  * or a method of a local instance.

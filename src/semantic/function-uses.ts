@@ -6,7 +6,7 @@ import type { Elsewhere } from './elsewhere.js';
 import { qualifiedName } from './imports.js';
 import { mayBeInstance } from './instance.js';
 import type { PyModule } from './module.js';
-import { argumentsByParameter } from './parameters.js';
+import { argumentsByName } from './parameters.js';
 import { argumentsOf, enclosingClass } from './statements.js';
 import { usesElsewhere } from './uses-elsewhere.js';
 
@@ -50,14 +50,23 @@ export function valuesGiven(
   if (unread !== undefined) return undefined;
   const values: Elsewhere[] = [];
   for (const { module: there, node } of [...own.map((node) => ({ module, node })), ...uses]) {
+    if (isAnnotation(node)) continue;
     const call = node.parent;
     if (call?.type !== 'call' || call.function !== node) return undefined;
-    const given = argumentsByParameter(there, functionNode, call);
+    const given = argumentsByName(there, functionNode, call);
     const value = given?.get(parameter.text) ?? (given && defaultOf(parameter));
     if (value === undefined) return undefined;
     values.push({ module: given?.has(parameter.text) ? there : module, node: value });
   }
   return values;
+}
+
+/** `def build() -> Net:`, `net: Net = build()`: it gives nothing. By those of parameters and fields, frameworks make objects. */
+function isAnnotation(node: PyNode): boolean {
+  const written = node.closest('type', 'block', 'module');
+  const holder = written?.type === 'type' ? written.parent : undefined;
+  if (holder?.type !== 'assignment') return holder?.type === 'function_definition';
+  return holder.closest('class_definition', 'function_definition')?.type !== 'class_definition';
 }
 
 function defaultOf(parameter: PyNode): PyNode | undefined {

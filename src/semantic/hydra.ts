@@ -62,7 +62,8 @@ function choicesOf(text: string): ReadonlyMap<string, string> {
 }
 
 function findConfig(module: PyModule): HydraConfig | undefined {
-  const { modules } = module.around.naming({ word: 'hydra', beside: [] }, (text) => MAIN.test(text));
+  const { modules, unread } = module.around.naming({ word: 'hydra', beside: [] }, (text) => MAIN.test(text));
+  if (unread !== undefined) return undefined;
   const programs = [module, ...modules].flatMap((there) => {
     const [, given] = MAIN.exec(there.code) ?? [];
     return given === undefined ? [] : [{ there, given }];

@@ -1,9 +1,10 @@
 import type { PyNode } from '../syntax/node.js';
 import { within } from '../syntax/within.js';
 import { ancestryOf, classAround, classBehind, methodsOf, selfName } from './definitions.js';
+import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { binds, roleOf } from './names.js';
-import { enclosingFunction } from './statements.js';
+import { enclosingFunction, methodName, receiverOf } from './statements.js';
 
 /**
  * Whether an object may be an instance of a class of the file: not where the code around it asks the same object for
@@ -89,5 +90,24 @@ export function isOwnMember(module: PyModule, object: PyNode | undefined, name: 
   return module.wordsSet(`.${name}`).some(({ text, parent }) => {
     if (text !== name || parent?.type !== 'attribute' || parent.object?.text !== object?.text) return false;
     return isSet(parent);
+  });
+}
+
+/** `super().__init__()`, `super(C, self).__init__()` or `Base.__init__(self)`, as a statement above. */
+export function initialisesBefore(module: PyModule, init: PyNode, statement: PyNode): boolean {
+  const initialised = initialisation(module, init);
+  return initialised !== undefined && initialised.start < statement.start;
+}
+
+/** The statement of `__init__` behind which the object is a module. */
+export function initialisation(module: PyModule, init: PyNode): PyNode | undefined {
+  return init.body?.named.find((above) => {
+    const call = above.type === 'expression_statement' ? above.named[0] : undefined;
+    if (call?.type !== 'call' || methodName(call) !== '__init__') return false;
+    const receiver = receiverOf(call);
+    return (
+      receiver !== undefined &&
+      (/^super\b/.test(receiver.text) || qualifiedName(module, receiver) !== undefined)
+    );
   });
 }

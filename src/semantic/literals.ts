@@ -2,6 +2,7 @@ import type { PyNode } from '../syntax/node.js';
 import { definitionOf } from './flow.js';
 import type { PyModule } from './module.js';
 import { unparenthesized } from './statements.js';
+import { plainString } from './strings.js';
 
 /** What an expression says, and where it is written. */
 export interface Written {
@@ -49,4 +50,15 @@ export function elementsOf(value: PyNode): readonly PyNode[] | undefined {
     (value.type === 'expression_list' || value.type === 'tuple') &&
     !value.named.some((item) => item.type === 'list_splat');
   return plain ? value.named : undefined;
+}
+
+/** What a dict has under a name, as written; undefined where more may come into it. */
+export function entryOf(dict: PyNode | undefined, name: string): PyNode | undefined {
+  const pairs = dict?.type === 'dictionary' ? dict.named : [];
+  if (pairs.some(({ type }) => type !== 'pair' && type !== 'comment')) return undefined;
+  const found = pairs.filter((pair) => {
+    const key = pair.key;
+    return key !== undefined && plainString(key) === name;
+  });
+  return found.length === 1 ? found[0]?.value : undefined;
 }

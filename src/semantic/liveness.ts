@@ -1,7 +1,10 @@
 import type { PyNode } from '../syntax/node.js';
+import { cellWith } from '../text/notebook/notebook.js';
+import { stringValue } from './attribute-uses.js';
 import { controlFlowOf } from './cfg.js';
 import { Events } from './cfg-search.js';
 import { isAtOnce, replaces } from './flow.js';
+import { shown } from './gate.js';
 import type { PyModule } from './module.js';
 import { binds, roleOf } from './names.js';
 import { isNotebook } from './program.js';
@@ -22,7 +25,7 @@ export function neededAfter(module: PyModule, body: PyNode, name: string): strin
   if (scope.node !== owner) return `\`${name}\` is a member of a class`;
   if (module.lookup(name, scope) !== scope) return `\`${name}\` belongs to code outside the function`;
   const reflection = module.alone.memo(readerOfVariables, owner);
-  if (reflection !== undefined) return `\`${reflection.text}\` looks at all variables`;
+  if (reflection !== undefined) return `${readerNamed(module, reflection)} looks at all variables`;
   const uses = module.occurrences(scope, name).filter((use) => roleOf(use) !== 'declare');
   if (!uses.every((use) => isAtOnce(module, use, scope))) return `code that may run later uses \`${name}\``;
 
@@ -81,6 +84,39 @@ export function readerOfVariables(module: PyModule, owner: PyNode): PyNode | und
     if (call !== undefined && isOwnNode(owner, call) && readsVariables(module, call)) return call;
   }
   return undefined;
+}
+
+/** The same for who may see a variable that is bound at a place: inside of its function, or anywhere in the file. */
+export function readerOfVariable(module: PyModule, binding: PyNode): PyNode | undefined {
+  const owner = enclosingFunction(binding) ?? module.root;
+  return module.alone.memo(readerWithin, owner);
+}
+
+function readerWithin(module: PyModule, owner: PyNode): PyNode | undefined {
+  for (const { index } of owner.text.matchAll(MAY_REFLECT)) {
+    const call = module.root.descendantAt(owner.start + index).parent;
+    if (call !== undefined && readsVariables(module, call)) return call;
+  }
+  return undefined;
+}
+
+/** What reads variables by their names anywhere in a file, in a sentence. */
+export function readerInFile(module: PyModule): string {
+  const reader = module.alone.memo(readerWithin, module.root);
+  return reader === undefined
+    ? 'the `globals()`, `locals()` or `eval()` of this file'
+    : readerNamed(module, reader);
+}
+
+const MASKED = /^[^\n]*#:+magic \d+\.$/m;
+
+/** What reads variables by their names, in a sentence: of a notebook, the magic or the cell that nobody can read. */
+export function readerNamed(module: PyModule, reader: PyNode): string {
+  const rest = module.text.slice(reader.end, module.text.indexOf('\n', reader.end));
+  if (!isNotebook(module) || !MASKED.test(rest)) return `\`${shown(reader)}\``;
+  const cell = `cell ${cellWith(module.text, reader.start)?.number}`;
+  const magic = stringValue(argumentsOf(reader)[0]) ?? '';
+  return magic === '' ? `${cell}, which is not valid Python,` : `\`${magic}\` in ${cell}`;
 }
 
 /** `locals()`, `eval(…)`; `vars(x)` and `dir(x)` look at `x` alone. */

@@ -13,26 +13,51 @@ export function argumentsByParameter(
   functionNode: PyNode,
   call: PyNode,
   /** A decorator that leaves the arguments as they are. */
-  passes: (decorator: PyNode) => boolean = ({ text }) => text === 'staticmethod',
+  passes: (decorator: PyNode) => boolean = isStatic,
+): ReadonlyMap<string, PyNode> | undefined {
+  const parameters = functionNode.parameters?.named ?? [];
+  if (parameters.some(isRest)) return undefined;
+  return argumentsByName(module, functionNode, call, passes);
+}
+
+/** The same for the parameters by name of a function that takes others as well: `def f(a, *args, **kwargs)`. */
+export function argumentsByName(
+  module: PyModule,
+  functionNode: PyNode,
+  call: PyNode,
+  passes: (decorator: PyNode) => boolean = isStatic,
 ): ReadonlyMap<string, PyNode> | undefined {
   const object = call.function?.object;
   const isOfClass =
     object?.type === 'identifier' && definitionNamed(module, object)?.type === 'class_definition';
-  const parameters = functionNode.parameters?.named ?? [];
   if (!decoratorsOf(functionNode).every(passes)) return undefined;
   if (isOfClass || hasSplat(call) || call.arguments?.type !== 'argument_list') return undefined;
-  if (parameters.some(({ type }) => type.endsWith('_splat_pattern'))) return undefined;
-  const names = parameters.filter(({ type }) => !type.endsWith('_separator')).map(nameOf);
-  const positional = names.slice(selfName(functionNode) === undefined ? 0 : 1);
+  const parameters = functionNode.parameters?.named ?? [];
+  const rest = parameters.filter(isRest);
+  const names = parameters.filter((each) => !each.type.endsWith('_separator') && !isRest(each)).map(nameOf);
+  const first = rest.find((each) => !each.text.startsWith('**'));
+  const before = first === undefined ? names.length : parameters.indexOf(first);
+  const positional = names.slice(selfName(functionNode) === undefined ? 0 : 1, before);
   const given = new Map<string, PyNode>();
   for (const [at, argument] of argumentsOf(call).entries()) {
     const isNamed = argument.type === 'keyword_argument';
     const name = isNamed ? argument.name?.text : positional[at];
     const value = isNamed ? argument.value : argument;
-    if (name === undefined || value === undefined || !names.includes(name)) return undefined;
-    given.set(name, value);
+    const isKnown = name !== undefined && names.includes(name);
+    if (value === undefined || (!isKnown && rest.length === 0)) return undefined;
+    if (isKnown) given.set(name, value);
   }
   return given;
+}
+
+function isStatic({ text }: PyNode): boolean {
+  return text === 'staticmethod';
+}
+
+/** `*args`, `**kwargs: int` */
+function isRest(parameter: PyNode): boolean {
+  const inner = parameter.type === 'typed_parameter' ? parameter.named[0] : parameter;
+  return inner?.type.endsWith('_splat_pattern') === true;
 }
 
 function nameOf(parameter: PyNode): string | undefined {

@@ -1,9 +1,10 @@
 import type { PyNode } from '../syntax/node.js';
 import { ancestryOf, basesOf, classAround, methodsOf } from './definitions.js';
 import { lineageOf, makerOf } from './elsewhere.js';
-import { qualifiedName } from './imports.js';
+import { hasStarImport, qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
-import { enclosingClass } from './statements.js';
+import { argumentsOf, enclosingClass, hasSplat, positionalArguments } from './statements.js';
+import { isUnbound } from './variables.js';
 
 /**
  * What the files of a project define and set, by name. For conclusions from what nobody does: each answer is `undefined`
@@ -215,15 +216,18 @@ function withOthers<T>(
   return others && [...look(module.alone, word), ...others.flat()];
 }
 
-/** Whether other files may read a variable of a script: `train.out`, `from train import out`. */
+/** Whether other files may read a variable of a script: `train.out`, `from train import out`, or `out` behind a star. */
 export function mayBeReadElsewhere(module: PyModule, name: string): boolean {
   return module.around.summaries({ word: name, beside: [] }, namesMember)?.includes(true) ?? true;
 }
 
 function namesMember(alone: PyModule, name: string): boolean {
-  return alone.words(name).some(({ parent }) => {
-    if (parent?.type === 'attribute')
-      return parent.attribute?.text === name && parent.object?.text !== 'self';
+  const isQuoted = new RegExp(`["']${name}["']`).test(alone.code);
+  if (isQuoted && alone.mentions(/\b(?:getattr|attrgetter|vars|__dict__|run_path|run_module)\b/)) return true;
+  return alone.words(name).some((node) => {
+    const { parent } = node;
+    if (parent?.type === 'attribute' && parent.attribute === node) return parent.object?.text !== 'self';
+    if (hasStarImport(alone) && isUnbound(alone, node)) return true;
     return parent !== undefined && /import|dotted_name/.test(parent.type);
   });
 }
@@ -241,4 +245,29 @@ export function maySet({ code }: PyModule, name: string): boolean {
   return (
     new RegExp(`\\.${name}\\s*(?:[-+*/|&]?=(?!=)|,[^=\\n()]*=(?!=))`).test(code) || /\bsetattr\(/.test(code)
   );
+}
+
+/** Whether a subclass in another file has its own method in place of this one. */
+export function isOverriddenElsewhere(module: PyModule, method: PyNode): boolean {
+  const owner = enclosingClass(method)?.name?.text;
+  const name = method.name?.text ?? '';
+  if (owner === undefined) return false;
+  return subclassesElsewhere(module, owner)?.every(({ members }) => !members.includes(name)) !== true;
+}
+
+/** How many arguments a call gives. */
+export interface Passed {
+  readonly positional: number;
+  readonly all: number;
+  readonly isSpread: boolean;
+}
+
+export function passedBy(call: PyNode): Passed {
+  const positional = positionalArguments(call).length;
+  return { positional, all: argumentsOf(call).length, isSpread: hasSplat(call) };
+}
+
+/** Whether a function with so many parameters takes what a call gives. */
+export function mayTake([least, most]: Arity, { positional, all, isSpread }: Passed): boolean {
+  return isSpread || (positional <= most && all >= least);
 }

@@ -1,11 +1,13 @@
 import type { PyNode } from '../syntax/node.js';
 import { ancestryOf, classBehind, definitionNamed, heirsOf, methodNamed } from './definitions.js';
+import { placeOf } from './gate.js';
 import { identifiersIn } from './identifiers.js';
 import { mayBeInstance } from './instance.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
 import { arityOf } from './project-names.js';
 import { argumentsOf, enclosingClass, enclosingFunction, hasSplat } from './statements.js';
+import { isUnbound } from './variables.js';
 
 /** What a function may run in its own file: everything its body refers to by name, and what that refers to, nearest first. */
 export function* reachedFrom(module: PyModule, functionNode: PyNode): Generator<PyNode> {
@@ -87,8 +89,19 @@ function referred(module: PyModule, identifier: PyNode): readonly PyNode[] {
   if (roleOf(identifier) !== 'read') return [];
   const definition = definitionNamed(module, identifier);
   if (definition?.type === 'function_definition') return [definition];
-  if (definition?.type !== 'class_definition') return [];
+  if (definition?.type !== 'class_definition' || isOnlyLookedUp(module, identifier)) return [];
   return OF_OBJECTS.flatMap((name) => methodNamed(module, definition, name) ?? []);
+}
+
+/** `super(Net, self)`, `isinstance(x, Net)`: it names a class and makes no object of it. */
+function isOnlyLookedUp(module: PyModule, identifier: PyNode): boolean {
+  const call = identifier.parent?.type === 'argument_list' ? identifier.parent.parent : undefined;
+  const callee = call?.type === 'call' ? call.function : undefined;
+  return (
+    callee?.type === 'identifier' &&
+    ['super', 'isinstance', 'issubclass'].includes(callee.text) &&
+    isUnbound(module, callee)
+  );
 }
 
 /** Where an attribute is called: with as many arguments as a method takes. */
@@ -135,4 +148,30 @@ export function* functionsAround(node: PyNode): Generator<PyNode> {
     const decorated = ancestor.type === 'decorated_definition' ? ancestor.definition : undefined;
     if (decorated?.type === 'function_definition' && !decorated.contains(node)) yield decorated;
   }
+}
+
+/** Where another file of the project has a method of this name of which something is true; also files that were not looked into. */
+export function methodElsewhere(
+  module: PyModule,
+  name: string,
+  is: (there: PyModule, method: PyNode) => boolean,
+): string | undefined {
+  const { modules, unread } = module.around.naming({ word: name, beside: ['class'] }, (text) =>
+    new RegExp(`\\bdef[\\s\\\\]+${name}\\b`).test(text),
+  );
+  for (const there of modules) {
+    const found = methodsByName(there, name).find((method) => is(there, method));
+    if (found !== undefined) return placeOf(there, found);
+  }
+  return unread;
+}
+
+/** The classes that a place is in, without those around a function that it is in. */
+export function classesAround(node: PyNode): readonly PyNode[] {
+  const found: PyNode[] = [];
+  for (const ancestor of node.ancestors()) {
+    if (ancestor.type === 'function_definition') break;
+    if (ancestor.type === 'class_definition') found.push(ancestor);
+  }
+  return found;
 }

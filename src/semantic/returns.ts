@@ -1,5 +1,5 @@
 import type { PyNode } from '../syntax/node.js';
-import { ownNodes } from './statements.js';
+import { decoratorsOf, isAsync, ownNodes } from './statements.js';
 
 /** The block cannot fall off its end. */
 export function alwaysReturns(block: PyNode): boolean {
@@ -29,4 +29,17 @@ export function returnedBy(definition: PyNode): readonly PyNode[] {
   return [...ownNodes(definition)].flatMap((node) =>
     node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
   );
+}
+
+/** What each `return` of a function gives; undefined where it gives nothing. */
+export function returnsOf(definition: PyNode): readonly (PyNode | undefined)[] {
+  return [...ownNodes(definition)].flatMap(({ type, named: [value] }) =>
+    type === 'return_statement' ? [value] : [],
+  );
+}
+
+/** Whoever calls it gets what it returns: it has no decorator, and is neither a coroutine nor a generator. */
+export function givesReturned(definition: PyNode): boolean {
+  if (isAsync(definition) || decoratorsOf(definition).length > 0) return false;
+  return ![...ownNodes(definition)].some(({ type }) => type === 'yield');
 }

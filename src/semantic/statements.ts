@@ -208,6 +208,38 @@ export function isIrrefutable([pattern, ...others]: readonly PyNode[]): boolean 
   return only.type === '_' || (only.type === 'dotted_name' && only.named.length === 1);
 }
 
+/** What an argument gives, without its keyword. */
+export function argumentValue(argument: PyNode): PyNode {
+  return argument.type === 'keyword_argument' ? (argument.value ?? argument) : argument;
+}
+
+/** `f` of `f(…)`, and of `f` itself: what a decorator or a context manager is, with arguments or without. */
+export function calleeOf(expression: PyNode): PyNode {
+  return expression.type === 'call' ? (expression.function ?? expression) : expression;
+}
+
+/** `a.b` of its `b`: the whole of what a word names. */
+export function wholeName(word: PyNode): PyNode {
+  const { parent } = word;
+  return parent?.type === 'attribute' && parent.attribute === word ? parent : word;
+}
+
+/** The value of `target = value`, for a target that stands alone. */
+export function assignedValue(target: PyNode): PyNode | undefined {
+  return isTarget(target) ? target.parent?.right : undefined;
+}
+
+/** `a` of `a.b[0].c`: what attributes and elements are taken from. */
+export function rootOf(expression: PyNode): PyNode {
+  let root = unparenthesized(expression);
+  while (root.type === 'attribute' || root.type === 'subscript') {
+    const inner = root.type === 'attribute' ? root.object : root.value;
+    if (inner === undefined) return root;
+    root = inner;
+  }
+  return root;
+}
+
 /** What a call is given; a bare generator is its only argument. */
 export function givenTo(call: PyNode): readonly PyNode[] {
   const given = call.arguments;
@@ -217,4 +249,38 @@ export function givenTo(call: PyNode): readonly PyNode[] {
 export function sameFunction(a: PyNode, b: PyNode): boolean {
   const around = (node: PyNode): PyNode | undefined => node.parent?.closest('function_definition', 'lambda');
   return around(a) === around(b);
+}
+
+/** Names, attributes and items by a constant or a name: the same text is the same object. */
+export function isPlainPath(node: PyNode): boolean {
+  if (node.type === 'identifier') return true;
+  if (node.type === 'attribute') return isPlainPath(node.object ?? node.children[0] ?? node);
+  if (node.type !== 'subscript') return false;
+  const value = node.value;
+  const keys = node.named.slice(1);
+  return (
+    value !== undefined &&
+    isPlainPath(value) &&
+    keys.every((key) => /^(?:string|integer|identifier)$/.test(key.type))
+  );
+}
+
+/** The calls of a statement, without those of what it only defines. */
+export function* ownCalls(statement: PyNode): Generator<PyNode> {
+  for (const node of statement.walk(({ type }) => !/_definition$|^lambda$/.test(type)))
+    if (node.type === 'call') yield node;
+}
+
+/** `self.name[key]` of `self.name`, where that is assigned. */
+export function elementSet(attribute: PyNode | undefined): PyNode | undefined {
+  const element = attribute?.parent;
+  const isSet = /^(?:augmented_)?assignment$/.test(element?.parent?.type ?? '');
+  const isElement = element?.type === 'subscript' && element.value === attribute;
+  return isElement && isSet && element.parent?.left === element ? element : undefined;
+}
+
+/** In a method other than `__init__`, not in a function inside one. */
+export function isMethodBody(node: PyNode): boolean {
+  const owner = enclosingFunction(node);
+  return owner !== undefined && enclosingClass(owner) !== undefined && owner.name?.text !== '__init__';
 }

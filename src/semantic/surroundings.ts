@@ -20,7 +20,7 @@ export interface Surroundings {
   /**
    * What each of the other files of the project whose code has a word says by itself. Computed once for the text of a file,
    * however many scans ask; `look` must be a module-level function, and one that takes no word is computed once for all words.
-   * Undefined where very many files have the word.
+   * Undefined where very many files have the word, or one that cannot be read.
    */
   summaries<T>(mention: Mention, look: (alone: PyModule, word: string) => T): readonly T[] | undefined;
   /** What was asked so far, for telling whether the same answers would be given later. */

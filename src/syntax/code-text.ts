@@ -1,3 +1,5 @@
+import { placesOf } from '../text/words.js';
+
 const OPENING = '([{';
 const CLOSING = ')]}';
 
@@ -185,4 +187,55 @@ export function withoutSubscripts(code: string): string {
   for (let depth = 1; after !== before && depth < DEEPEST; depth++)
     [before, after] = [after, after.replace(SUBSCRIPT, '.at')];
   return after;
+}
+
+/** By name, the lines of a text that have it otherwise than as an attribute: one look at the text for all of them. */
+export function linesNaming(text: string, names: Iterable<string>): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const [name, places] of placesOf(new Set(names), text)) {
+    const lines: string[] = [];
+    let end = -1;
+    for (const place of places) {
+      if (place < end) continue;
+      const start = text.lastIndexOf('\n', place) + 1;
+      end = text.indexOf('\n', place);
+      if (end === -1) end = text.length;
+      lines.push(text.slice(start, end));
+    }
+    found.set(name, lines);
+  }
+  return found;
+}
+
+/** No other function is defined inside. */
+export function isOneFunction(text: string): boolean {
+  return text.indexOf('def ') === text.lastIndexOf('def ') && !text.includes('lambda');
+}
+
+/** Whether what stands before a word somewhere in a text, a few words of it, reads so. */
+export function someBefore(text: string, word: string, before: RegExp): boolean {
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1))
+    if (before.test(text.slice(Math.max(0, at - 40), at))) return true;
+  return false;
+}
+
+/** Where the characters before a place start that are all of a kind. */
+export function startOfRun(code: string, end: number, kind: RegExp): number {
+  let start = end;
+  while (start > 0 && kind.test(code[start - 1] ?? '')) start--;
+  return start;
+}
+
+/** From an offset to the end of its logical line, or a little further. */
+export function restOfStatement(text: string, from: number, reach: number): string {
+  let depth = 0;
+  for (const match of text
+    .slice(from, from + reach)
+    .matchAll(/#[^\r\n]*|(["'])(?:\\.|(?!\1).)*\1|[([{]|[)\]}]|\\?\r?\n|\\?\r/g)) {
+    const [token] = match;
+    if ('([{'.includes(token)) depth++;
+    else if (')]}'.includes(token)) depth--;
+    else if (/^[\r\n]/.test(token) && depth <= 0) return text.slice(from, from + match.index);
+  }
+  return text.slice(from, from + reach);
 }

@@ -2,6 +2,42 @@
 
 export { ARGUMENT_WORDS } from '../library/huggingface.js';
 export { canonical, isExact, isPlain, isReportedBy, ofTensor, row } from '../library/library.js';
+export {
+  ADAMW,
+  AMP_NAMES,
+  BFLOAT16,
+  BITS_AND_BYTES_CONFIG,
+  CHECKPOINT,
+  CHECKPOINT_SEQUENTIAL,
+  COLLECT_GARBAGE,
+  CONTEXT_MANAGER,
+  CPU_OFFLOAD_NAME,
+  CUDA,
+  CURRENT_DEVICE,
+  DEEPCOPY,
+  DETECT_ANOMALY,
+  DISTRIBUTED,
+  EMPTY_CACHE,
+  ENVIRONMENT,
+  FLOAT16,
+  FLOAT32,
+  FSDP_NAME,
+  LOAD,
+  MATMUL,
+  NEW_AMP,
+  NN_MODULE,
+  NO_GRAD,
+  OLD_AMP,
+  PARAMETER,
+  PARTIAL,
+  PLAIN_BASES,
+  RECORD_HISTORY,
+  SET_GRAD_ENABLED,
+  STACK,
+  TENSOR_BACKWARD,
+  VARIABLE,
+} from '../library/names.js';
+export { isKbitPreparation } from '../library/paths.js';
 export type { Accumulation, Addition } from '../semantic/accumulation.js';
 export {
   accumulatedDivisions,
@@ -40,10 +76,11 @@ export {
   siblingOf,
   spreadsMore,
 } from '../semantic/given.js';
-export { hydraSetting, hydraSources } from '../semantic/hydra.js';
+export { hydraSources } from '../semantic/hydra.js';
 export { calledPath, importsPackage, nameFor, qualifiedName } from '../semantic/imports.js';
+export { initialisesBefore } from '../semantic/instance.js';
 export { type Written, wholeNumber, writtenBehind } from '../semantic/literals.js';
-export { frameReader, neededAfter } from '../semantic/liveness.js';
+export { frameReader, neededAfter, readerInFile } from '../semantic/liveness.js';
 export type { PyModule } from '../semantic/module.js';
 export { roleOf } from '../semantic/names.js';
 export { lacksParameter } from '../semantic/parameters.js';
@@ -85,44 +122,6 @@ export { ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
 export { copyOf, onOneLine, standalone, textBetween } from '../syntax/written.js';
 export { readYaml, type YamlScalar, type YamlSection } from '../syntax/yaml.js';
-export {
-  ADAMW,
-  AMP_NAMES,
-  BFLOAT16,
-  BITS_AND_BYTES_CONFIG,
-  CHECKPOINT,
-  CHECKPOINT_SEQUENTIAL,
-  COLLECT_GARBAGE,
-  CONTEXT_MANAGER,
-  CPU_OFFLOAD_NAME,
-  CUDA,
-  CURRENT_DEVICE,
-  DEEPCOPY,
-  DETECT_ANOMALY,
-  DISTRIBUTED,
-  EMPTY_CACHE,
-  ENVIRONMENT,
-  FLOAT16,
-  FLOAT32,
-  FSDP_NAME,
-  isCheckpointWrapper,
-  isDatasetClass,
-  isKbitPreparation,
-  LOAD,
-  MATMUL,
-  NEW_AMP,
-  NN_MODULE,
-  NO_GRAD,
-  OLD_AMP,
-  PARAMETER,
-  PARTIAL,
-  PLAIN_BASES,
-  RECORD_HISTORY,
-  SET_GRAD_ENABLED,
-  STACK,
-  TENSOR_BACKWARD,
-  VARIABLE,
-} from '../torch/catalog.js';
 export { IS_TORCH, isTorchCode } from '../torch/framework.js';
 export { type Backward, backwards } from '../torch/grad/backward-calls.js';
 export { doubtsAbout, keepsOnlyNumbers } from '../torch/grad/doubts.js';
@@ -171,14 +170,13 @@ export {
   CHECKPOINTING_ENABLE,
   CHECKPOINTING_KWARGS,
   formGates,
+  mayLearnMore,
   NOT_REENTRANT,
   surroundingGates,
 } from '../torch/module/checkpointing.js';
-export { mayLearnMore } from '../torch/module/frozen-parts.js';
-export { isModel, nameSaysModel } from '../torch/module/model-value.js';
+export { isModel, isTransformersModel, nameSaysModel } from '../torch/module/model-value.js';
 export { moduleKind, registrationOf, runsInForward } from '../torch/module/modules.js';
 export { networksOf } from '../torch/module/networks.js';
-export { isTransformersModel } from '../torch/module/pretrained-value.js';
 export { hasDetach, ONLY_READ } from '../torch/questions.js';
 export {
   graphCarrier,
@@ -190,7 +188,7 @@ export {
 export type { GradlessPart } from '../torch/record/left-behind.js';
 export { lossTerm } from '../torch/record/loss-term.js';
 export { storeGates } from '../torch/record/store-elsewhere.js';
-export { initialisesBefore, inPlaceGates, startOf } from '../torch/statistic/in-place-statistic.js';
+export { inPlaceGates, startOf } from '../torch/statistic/in-place-statistic.js';
 export {
   mayHaveStatistic,
   type RunningStatistic,
@@ -202,7 +200,6 @@ export {
   statisticsCuredBy,
   valuesToDetach,
 } from '../torch/statistic/statistic-cure.js';
-export { accumulatingLoops } from '../torch/training/fsdp.js';
 export {
   type AdamCall,
   adamArguments,
@@ -212,7 +209,13 @@ export {
   otherEngine,
 } from '../torch/training/optimizer-call.js';
 export { type TrainedModel, trainedModels } from '../torch/training/trained-model.js';
-export { isOptimizer, mayTrain, type TrainingLoop, trainingLoops } from '../torch/training/training-loop.js';
+export {
+  accumulatingLoops,
+  isOptimizer,
+  mayTrain,
+  type TrainingLoop,
+  trainingLoops,
+} from '../torch/training/training-loop.js';
 export { isTraced, wrappingGates } from '../torch/training/wrapping.js';
 export {
   differentiatingReader,
@@ -220,7 +223,7 @@ export {
 } from '../values/effects/mode.js';
 export { effectsOf, usesOf, valueOf } from '../values/index.js';
 
-export { backwardIn, isEvaluation, isReport } from '../values/uses/report.js';
+export { isEvaluation, isReport } from '../values/uses/report.js';
 
 export { isCertainDevice } from '../values/value/device-value.js';
 export { recordsNoGraph } from '../values/value/gradient.js';

@@ -1,10 +1,5 @@
-import { ofTensor, row } from '../library/library.js';
 import type { Answer } from '../semantic/answer.js';
-import { type Definition, definitionsOf } from '../semantic/flow.js';
-import { placeOf, shown } from '../semantic/gate.js';
-import { calledPath } from '../semantic/imports.js';
 import type { PyModule } from '../semantic/module.js';
-import { methodName, receiverOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { isComputedHere } from './value/computed-value.js';
 import { isCpu, isDevice } from './value/device-value.js';
@@ -14,19 +9,6 @@ import { isProvenTensor } from './value/proven-tensor.js';
 import { isPythonNumber } from './value/python-number.js';
 import { type Shape, shapeOf } from './value/shape.js';
 import { isFloating, isScalarTensor, kindOf, type TensorKind } from './value/tensor.js';
-
-/**
- * What a fact rests on. `code`: an expression of the file. `library`: a row of the table. `stated`: an annotation. `name`:
- * nothing of these, so that only its name speaks for it, which finds candidates and proves nothing.
- */
-type Source = 'code' | 'library' | 'stated' | 'name';
-
-/** Where a value comes from, by its weakest part. */
-interface Origin {
-  readonly source: Source;
-  /** From the value to what it was made by, in words: "`x` is `torch.zeros(3)` (`train.py:4`)". */
-  readonly because: readonly string[];
-}
 
 /** What an expression is, where it stands. Each answer is computed when it is asked for, and kept by those who compute it. */
 export class Value {
@@ -86,56 +68,8 @@ export class Value {
   get isComputedHere(): boolean {
     return isComputedHere(this.module, this.node);
   }
-
-  get origin(): Origin {
-    return originOf(this.module, this.node, new Set());
-  }
 }
 
 export function valueOf(module: PyModule, node: PyNode): Value {
   return new Value(module, node);
-}
-
-const WEAKEST_FIRST: readonly Source[] = ['name', 'stated', 'library', 'code'];
-
-function weakest(origins: readonly Origin[]): Origin {
-  const because = [...new Set(origins.flatMap((origin) => origin.because))];
-  const source = WEAKEST_FIRST.find((each) => origins.some((origin) => origin.source === each));
-  return { source: source ?? 'code', because };
-}
-
-function originOf(module: PyModule, expression: PyNode, seen: Set<PyNode>): Origin {
-  const node = unparenthesized(expression);
-  if (seen.has(node)) return { source: 'code', because: [] };
-  seen.add(node);
-  const of = (inner: PyNode): Origin => originOf(module, inner, seen);
-  if (node.type === 'identifier')
-    return weakest(
-      (definitionsOf(module, node) ?? [undefined]).map((found) => given(module, node, found, of)),
-    );
-  if (node.type !== 'call') return node.type === 'attribute' ? BY_NAME : weakest(node.named.map(of));
-  const path = calledPath(module, node);
-  const receiver = receiverOf(node);
-  if (path !== undefined) return { source: row(path) === undefined ? 'name' : 'library', because: [] };
-  const isMethod = receiver !== undefined && ofTensor(methodName(node) ?? '') !== undefined;
-  return isMethod ? weakest([of(receiver), { source: 'library', because: [] }]) : BY_NAME;
-}
-
-const BY_NAME: Origin = { source: 'name', because: [] };
-
-function given(
-  module: PyModule,
-  read: PyNode,
-  found: Definition | undefined,
-  of: (value: PyNode) => Origin,
-): Origin {
-  if (found?.kind === 'parameter') {
-    const type = found.node.parent?.field('type');
-    if (type === undefined) return BY_NAME;
-    return { source: 'stated', because: [`\`${read.text}\` is declared as \`${shown(type)}\``] };
-  }
-  if (found === undefined || !('value' in found)) return BY_NAME;
-  const { source, because } = of(found.value);
-  const step = `\`${read.text}\` is \`${shown(found.value)}\` (${placeOf(module, found.value)})`;
-  return { source, because: [step, ...because] };
 }

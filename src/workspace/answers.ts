@@ -5,6 +5,7 @@ import type { Decision } from '../engine/outcome.js';
 import { encode, type SourceText } from '../text/decode.js';
 import { regularBytes } from './bounded.js';
 import { Failure, reasonOf } from './failure.js';
+import { slashed } from './places.js';
 import type { State } from './state.js';
 
 const LARGEST = 256 * 1024 * 1024;
@@ -36,13 +37,9 @@ export class AnswerBook {
     this.#earlier = state.objection === undefined ? read(this.#file) : new Map();
   }
 
-  /** How many answers an earlier session left. */
-  get left(): number {
-    return [...this.#earlier.values()].filter((entry) => 'decision' in entry).length;
-  }
-
+  /** What an earlier session left, whether this one goes on with it or not. */
   recall(asked: Asked): Decision | undefined {
-    const entry = this.resume ? this.#earlier.get(nameOf(asked, 'decision')) : undefined;
+    const entry = this.#earlier.get(nameOf(asked, 'decision'));
     return entry !== undefined && 'decision' in entry ? (entry.decision ?? undefined) : undefined;
   }
 
@@ -71,10 +68,29 @@ export class AnswerBook {
   }
 }
 
+/** Drops what an earlier session left about files that hold these bytes, by their whole paths. */
+export function forgetAnswers(state: State, contents: ReadonlyMap<string, Uint8Array>): void {
+  const file = join(state.folder, 'answers.jsonl');
+  if (state.objection !== undefined || !existsSync(file)) return;
+  const places = [...contents].map(([path, bytes]) => ({ path: slashed(path), hash: hashOf(bytes) }));
+  // A session names a file as it is seen from the folder it was started in.
+  const isMeant = (entry: Asked) =>
+    places.some(
+      ({ path, hash }) => hash === entry.hash && (path === entry.path || path.endsWith(`/${entry.path}`)),
+    );
+  const fresh = `${file}.new`;
+  writeFileSync(fresh, linesOf([...read(file).values()].filter((entry) => !isMeant(entry))), { mode: 0o600 });
+  renameSync(fresh, file);
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
 export function contentHash(source: SourceText, text = source.text): string {
   const bytes = encode(source, text);
   if (bytes === undefined) throw new RangeError(`the text cannot be written in ${source.encoding}`);
-  return createHash('sha256').update(bytes).digest('hex');
+  return hashOf(bytes);
 }
 
 function linesOf(entries: readonly Entry[]): string {

@@ -6,7 +6,7 @@ import { codeOf, Failure } from './failure.js';
 import type { Walked } from './ground.js';
 import type { Stamp } from './read.js';
 
-const FORMAT = 'memfix cache 5';
+const FORMAT = 'memfix cache 6';
 const LARGEST = 1024 ** 3;
 
 /** The first line of a cache file: what it is about, and how long the parts are that follow. */
@@ -206,12 +206,12 @@ function stampIn(stamps: Float64Array, number: number): Stamp {
   return [stamps[at] ?? 0, stamps[at + 1] ?? 0, stamps[at + 2] ?? 0, stamps[at + 3] ?? 0];
 }
 
-function walkOf({ place, root, shown, folders, files, seen, others, names, stamps }: Lead): Walked {
+function walkOf({ place, root, shown, folders, ignored, files, seen, others, names, stamps }: Lead): Walked {
   const end = others + seen;
   const stampsOf = (from: number, to?: number) =>
     names.slice(from, to).map((_, index) => stampIn(stamps, from + index));
   return {
-    ...{ place, root, shown, folders },
+    ...{ place, root, shown, folders, ignored },
     files: names.slice(0, files).map((name) => name.slice(shown.length)),
     seen: names.slice(others, end),
     stamps: stampsOf(others, end),
@@ -271,8 +271,9 @@ function bodyOf(
   return Buffer.concat([Buffer.from(`${FORMAT}${JSON.stringify(head)}\n`), ...parts]);
 }
 
-function leadOf(folder: string, { place, root, shown, folders, files, seen }: Walked): LeadingWalk {
-  return { folder, place, root, shown, folders, files: files.length, seen: seen.length };
+function leadOf(folder: string, walked: Walked): LeadingWalk {
+  const { place, root, shown, folders, ignored, files, seen } = walked;
+  return { folder, place, root, shown, folders, ignored, files: files.length, seen: seen.length };
 }
 
 /** All that depends on it is known, and every file of it is remembered as a walk finds it. */

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Finding, Skipped, SourceFile, SuppressionNote } from '../engine/outcome.js';
+import type { Finding, Note, Skipped, SourceFile } from '../engine/outcome.js';
 import type { Relied } from '../semantic/surroundings.js';
 import { type Lead, Memories, writeMemories } from './cache-file.js';
 import type { Candidate } from './discover.js';
@@ -13,7 +13,7 @@ import { type State, shortHash, trackedIn } from './state.js';
 export interface Findings {
   readonly findings: readonly Finding[];
   readonly suppressed: readonly Finding[];
-  readonly notes: readonly SuppressionNote[];
+  readonly notes: readonly Note[];
 }
 
 export type Lesson =
@@ -83,6 +83,8 @@ export class Cache implements WalkMemory {
   constructor(
     private readonly place: CachePlace,
     facts: unknown,
+    /** What the results of a file depend on besides; undefined where that is nothing. */
+    private readonly factsFor: (path: string) => string | undefined = () => undefined,
   ) {
     this.#facts = JSON.stringify(facts);
     this.#file = join(place.folder, `${shortHash(this.#facts)}.cache`);
@@ -91,18 +93,25 @@ export class Cache implements WalkMemory {
   }
 
   recall(path: string, explicit: boolean): Memory | undefined {
-    const memory = this.#known.of(path);
+    const memory = this.#known.of(this.#nameOf(path));
     return memory?.explicit === explicit ? memory : undefined;
   }
 
   /** Whether an earlier run saw this file as it is now, and found nothing that could depend on others. */
   hasNothing({ path, explicit }: Candidate, stamp: Stamp | undefined): boolean {
-    return !explicit && stamp !== undefined && this.#known.hasNothing(path, stamp);
+    return !explicit && stamp !== undefined && this.#known.hasNothing(this.#nameOf(path), stamp);
   }
 
   /** What this run knows of a file, whether it was found out now or earlier. */
   latest(path: string): Memory | undefined {
-    return this.#news.get(path) ?? this.#known.of(path);
+    const name = this.#nameOf(path);
+    return this.#news.get(name) ?? this.#known.of(name);
+  }
+
+  /** A file that has rules of its own is remembered under these, so that others are not taken for them. */
+  #nameOf(path: string): string {
+    const own = this.factsFor(path);
+    return own === undefined ? path : `${path}\n${own}`;
   }
 
   /** All that an earlier run knew about a folder. */
@@ -121,12 +130,16 @@ export class Cache implements WalkMemory {
   remember(path: string, memory: Memory, readAt: number): void {
     const [, , size, inode] = memory.stamp;
     const stamp: Stamp = isSettled(memory.stamp, readAt) ? memory.stamp : [0, 0, size, inode];
-    this.#news.set(path, { ...memory, stamp });
+    this.#news.set(this.#nameOf(path), { ...memory, stamp });
   }
 
   /** Keeps what this run learnt; `all`: the run saw everything there is, so the rest is gone. Says why it could not. */
   save(all: { has(path: string): boolean } | undefined): string | undefined {
-    const gone = all === undefined ? [] : this.#known.paths.filter((path) => !all.has(path));
+    const isThere = (name: string) => {
+      const [path = ''] = name.split('\n');
+      return all?.has(path) !== false && this.#nameOf(path) === name;
+    };
+    const gone = all === undefined ? [] : this.#known.paths.filter((name) => !isThere(name));
     if (this.#news.size + this.#walks.size + gone.length === 0) return undefined;
     try {
       this.place.open();

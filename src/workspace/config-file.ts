@@ -49,16 +49,26 @@ export function nearestConfig(folder: string, { target, refuses }: Search): Conf
   const top = repositoryRoot(folder) ?? target;
   for (const at of upward(folder)) {
     const scope = { base: realPath(top ?? at), isBound: top !== undefined };
-    const found = configIn(at, scope, refuses);
+    const found = configIn(at, scope, { refuses });
     if (found !== undefined || at === top) return found;
   }
   return undefined;
 }
 
-function configIn(folder: string, scope: Scope, refuses: Search['refuses']): ConfigTable | undefined {
+/** The config in a folder itself; `sees` hears of the file that was looked at. */
+export function configIn(
+  folder: string,
+  scope: Scope,
+  { refuses, sees }: Pick<Search, 'refuses'> & { sees?(path: string): void },
+): ConfigTable | undefined {
   const own = join(folder, 'memfix.toml');
-  if (isThere(own)) return tableAt(own, scope);
+  if (isThere(own)) {
+    sees?.(own);
+    return tableAt(own, scope);
+  }
   const shared = join(folder, 'pyproject.toml');
+  if (!isThere(shared)) return undefined;
+  sees?.(shared);
   const text = settingsText(shared, boundsOf(scope), (reason) => refuses(shared, reason));
   // Most pyproject files have nothing for us, and one that is broken is then none of our business.
   return text?.includes('memfix') === true ? sectionOf(shared, scope) : undefined;

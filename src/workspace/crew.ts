@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { now } from './clock.js';
+import { Stretch } from './clock.js';
 import { Desk, type DeskState } from './desk.js';
 import { crashOf, type Examined, type Job, type Sight, tooLong } from './examine.js';
 import { Gate } from './gate.js';
@@ -13,6 +13,8 @@ export interface Errand {
   readonly takesFixes: boolean;
   /** What is found is kept for later runs. */
   readonly remembers: boolean;
+  /** What cannot be read is to be named, also where no transform would look at it. */
+  readonly isThorough?: boolean;
   readonly parser: string | undefined;
   /** Those that the main thread has loaded. */
   readonly plugins?: readonly PluginFile[];
@@ -48,7 +50,7 @@ interface Member {
   readonly isAtDesk: boolean;
   /** Where it was when last looked at, and since when. */
   last: number;
-  since: number;
+  since: Stretch;
 }
 
 export interface CrewSetting {
@@ -171,7 +173,7 @@ export class Crew {
     };
     keepHeapSmall();
     const worker = new Worker(setting.entry, { workerData: orders });
-    const member: Member = { name, worker, at, gate, isAtDesk, last: 0, since: now() };
+    const member: Member = { name, worker, at, gate, isAtDesk, last: 0, since: new Stretch() };
     this.#members.set(name, member);
     worker.on('message', (report: Report) => {
       for (const [index, examined] of report) this.answer(index, examined);
@@ -207,8 +209,8 @@ export class Crew {
         const at = Atomics.load(member.at, 0);
         if (at === 0 || at !== member.last) {
           member.last = at;
-          member.since = now();
-        } else if (now() - member.since > limit) {
+          member.since = new Stretch();
+        } else if (member.since.isOver(limit)) {
           void end(member);
           this.#lose(member, (path) => tooLong(path, limit));
         }

@@ -1,4 +1,13 @@
-import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import {
+  type Dirent,
+  existsSync,
+  lstatSync,
+  opendirSync,
+  readdirSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import type { Skipped } from '../engine/outcome.js';
 import { hasControls } from '../text/controls.js';
@@ -19,6 +28,8 @@ export interface Candidate {
 
 export interface Discovery {
   readonly candidates: readonly Candidate[];
+  /** Python files that git ignores, and that may run with the others all the same. */
+  readonly ignored: readonly Candidate[];
   readonly skipped: readonly Skipped[];
   /** Folders that were entered. */
   readonly folders: number;
@@ -72,12 +83,13 @@ export const ENVIRONMENT_MARKS: ReadonlySet<string> = new Set(['pyvenv.cfg', 'co
 export function discover(paths: readonly string[], rules: DiscoveryRules): Discovery {
   const walk = new Walk(rules);
   for (const path of paths) walk.start(path);
-  const { candidates, skipped, folders, isPlain, isCut } = walk;
-  return { candidates, skipped, folders, isPlain, isCut };
+  const { candidates, ignored, skipped, folders, isPlain, isCut } = walk;
+  return { candidates, ignored, skipped, folders, isPlain, isCut };
 }
 
 class Walk {
   readonly candidates: Candidate[] = [];
+  readonly ignored: Candidate[] = [];
   readonly skipped: Skipped[] = [];
   readonly #seen = new Set<string>();
   readonly #entered = new Set<string>();
@@ -201,10 +213,30 @@ class Walk {
       const named = isPythonName(entry.name);
       if (!(named || (isFolder && !FOREIGN.has(entry.name)))) continue;
       const path = inFolder + entry.name;
-      if (rules.ignores(path, isFolder, entry.name) || this.rules.excludes(path, isFolder)) continue;
-      if (named) this.#consider(path, entry, inPlace + entry.name);
+      if (this.rules.excludes(path, isFolder)) continue;
+      if (rules.ignores(path, isFolder, entry.name)) this.#passOver(path, entry, inPlace + entry.name);
+      else if (named) this.#consider(path, entry, inPlace + entry.name);
       else this.#enter(path, inPlace + entry.name, rules, false);
     }
+  }
+
+  /** Of what is ignored, a folder of data is not searched: only what has Python files in it. */
+  #passOver(path: string, entry: Dirent, target: string): void {
+    const { sees } = this.rules;
+    if (sees === undefined || this.isCut) return;
+    if (entry.isFile() && entry.name.endsWith('.py')) {
+      sees(target);
+      this.ignored.push({ path: shownFrom(this.rules.cwd, path), target, explicit: false });
+    }
+    if (!entry.isDirectory() || this.#entered.has(target)) return;
+    this.#entered.add(target);
+    sees(path);
+    const inside = firstEntries(path);
+    const isSource = inside.some(({ name }) => name.endsWith('.py'));
+    if (!isSource || inside.some(({ name }) => ENVIRONMENT_MARKS.has(name))) return;
+    for (const each of inside)
+      if (!FOREIGN.has(each.name))
+        this.#passOver(prefixOf(path) + each.name, each, prefixOf(target) + each.name);
   }
 
   #rulesIn(folder: string, has: (name: string) => boolean, above: IgnoreRules): IgnoreRules {
@@ -259,6 +291,25 @@ class Walk {
   #skip(path: string, reason: string): void {
     this.skipped.push({ kind: 'skipped', path: shownFrom(this.rules.cwd, path), reason });
   }
+}
+
+/** A folder of sources has fewer. */
+const MOST_ENTRIES = 5_000;
+
+/** None of a folder that cannot be listed, or that has very many. */
+function firstEntries(folder: string): readonly Dirent[] {
+  const entries: Dirent[] = [];
+  try {
+    const listing = opendirSync(folder);
+    for (let entry = listing.readSync(); entry !== null; entry = listing.readSync()) {
+      entries.push(entry);
+      if (entries.length > MOST_ENTRIES) break;
+    }
+    listing.closeSync();
+  } catch {
+    return [];
+  }
+  return entries.length > MOST_ENTRIES ? [] : entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function prefixOf(folder: string): string {

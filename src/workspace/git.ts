@@ -63,6 +63,29 @@ export function unstaged(root: string, files: readonly string[]): ReadonlySet<st
   return new Set(files.filter((file) => dirty.has(file)));
 }
 
+/** What the last commit has under these names: whether some bytes are the very same. */
+export function committedBlobs(
+  root: string,
+  names: readonly string[],
+): ReadonlyMap<string, (bytes: Uint8Array) => boolean> {
+  const { createHash } = process.getBuiltinModule('node:crypto');
+  const found = new Map<string, (bytes: Uint8Array) => boolean>();
+  for (let at = 0; at < names.length; at += PATHS_PER_CALL) {
+    const some = names.slice(at, at + PATHS_PER_CALL);
+    const words = ['--literal-pathspecs', 'ls-tree', '-z', '--full-name', 'HEAD', '--', ...some];
+    const { status, stdout } = askGit(root, words);
+    for (const line of status === 0 ? zeroSeparated(stdout) : []) {
+      const [, id = '', name = ''] = /^\d+ blob ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+      const algorithm = id.length === 64 ? 'sha256' : 'sha1';
+      found.set(
+        name,
+        (bytes) => createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex') === id,
+      );
+    }
+  }
+  return found;
+}
+
 /** Puts files into the index as they are now. Those under a filter, which does not run here, are left to the user and named. */
 export function stage(root: string, files: readonly string[]): readonly string[] {
   const names = files.map((file) => slashed(relative(root, file)));
@@ -79,9 +102,13 @@ export function stage(root: string, files: readonly string[]): readonly string[]
 
 /** The lines of each file, as it is now, that are new since `revision`: from and to, both included. Of other files all are. */
 export function changedLines(root: string, revision: string): ReadonlyMap<string, readonly LineRange[]> {
-  const words = ['diff', '--unified=0', '--no-color', '--no-relative', '--no-renames', '--diff-filter=M'];
+  const words = ['diff', '--unified=0', '--no-color', '--no-relative'];
   const prefixes = ['--src-prefix=a/', '--dst-prefix=b/', '--no-ext-diff', '--no-textconv', NO_SUBMODULES];
-  const patch = ask(root, [...words, ...prefixes, branchPoint(root, revision), '--']);
+  const from = [...prefixes, branchPoint(root, revision), '--'];
+  // A partial clone may lack the texts by which git tells what was renamed.
+  const renamed = askGit(root, [...words, '--find-renames', '--diff-filter=MR', ...from]);
+  const patch =
+    renamed.status === 0 ? renamed.stdout : ask(root, [...words, '--no-renames', '--diff-filter=M', ...from]);
   const changed = new Map<string, LineRange[]>();
   let ranges: LineRange[] = [];
   let left = 0;
@@ -91,7 +118,8 @@ export function changedLines(root: string, revision: string): ReadonlyMap<string
       if (!line.startsWith('\\')) left--;
       continue;
     }
-    const file = /^\+\+\+ (?:"b\/(.*)"|b\/(.*?))\t?$/.exec(line);
+    // A file that was only renamed has no other line.
+    const file = /^\+\+\+ (?:"b\/(.*)"|b\/(.*?))\t?$/.exec(line) ?? /^rename to (?:"(.*)"|(.*))$/.exec(line);
     if (file !== null) {
       ranges = [];
       changed.set(join(root, file[2] ?? unquoted(file[1] ?? '')), ranges);

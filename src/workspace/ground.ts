@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
 import type { Skipped } from '../engine/outcome.js';
-import { type Discovery, discover } from './discover.js';
+import { type Candidate, type Discovery, discover } from './discover.js';
 import { repositoryRoot, shownFrom, slashed } from './places.js';
 import { isSettled, type Stamp, sameStamp, stampAt } from './read.js';
 
@@ -19,6 +19,8 @@ export interface Walked {
   readonly folders: number;
   /** Relative to the folder, with forward slashes. */
   readonly files: readonly string[];
+  /** The same of those that git ignores. */
+  readonly ignored: readonly string[];
   /** What else was looked at to find out about these files; absent where that is not known. */
   readonly beyond?: Beyond;
 }
@@ -122,15 +124,19 @@ export class Ground {
     const walked = this.memory?.recallWalk(folder);
     if (walked === undefined || !isAsItWas(folder, walked)) return undefined;
     this.#walked.set(folder, walked);
-    const { place, files, folders } = walked;
+    const { place, files, ignored, folders } = walked;
     const shown = this.#shown(folder);
     const inPlace = place.endsWith(sep) ? place : place + sep;
-    const candidates = files.map((file) => ({
+    const candidate = (file: string) => ({
       path: shown + file,
       target: inPlace + (sep === '/' ? file : file.replaceAll('/', sep)),
       explicit: false,
-    }));
-    return { candidates, skipped: [], folders, isCut: false, isPlain: true };
+    });
+    return {
+      candidates: files.map(candidate),
+      ignored: ignored.map(candidate),
+      ...{ skipped: [], folders, isCut: false, isPlain: true },
+    };
   }
 
   #shown(folder: string): string {
@@ -150,7 +156,7 @@ export class Ground {
     if (found.isPlain && !found.isCut && stamps.every((stamp) => isSettled(stamp, began))) {
       const place = realpathSync.native(folder);
       const from = place.endsWith(sep) ? place.length : place.length + 1;
-      const files = found.candidates.map(({ target }) => slashed(target.slice(from)));
+      const within = ({ target }: Candidate) => slashed(target.slice(from));
       const { folders } = found;
       const walked = {
         place,
@@ -159,7 +165,8 @@ export class Ground {
         seen,
         stamps,
         folders,
-        files,
+        files: found.candidates.map(within),
+        ignored: found.ignored.map(within),
       };
       this.#walked.set(folder, walked);
       this.memory?.rememberWalk(folder, walked);

@@ -2,7 +2,9 @@ import { dirname } from 'node:path';
 import { printable } from '../report/cells.js';
 import { Failure } from './failure.js';
 import { uncommitted, unstaged } from './git.js';
+import { changedByUsAlone } from './own-changes.js';
 import { repositoryRoot, shownFrom } from './places.js';
+import { State } from './state.js';
 
 export interface Leave {
   /** What git cannot bring back is written, too; `staged`: where all of it is in the index. */
@@ -16,12 +18,12 @@ const SHOWN = 10;
  * The files among these that are not to be written, with the reason: git could not bring the old content back. Refuses
  * to write at all where there is no git. Only the files about to be written count.
  */
-export function guard(targets: readonly string[], leave: Leave, cwd: string): ReadonlyMap<string, string> {
-  const roots = new Map<string | undefined, string[]>();
-  for (const target of targets) {
-    const root = repositoryRoot(dirname(target));
-    roots.set(root, [...(roots.get(root) ?? []), target]);
-  }
+export function guard(
+  targets: readonly string[],
+  leave: Leave,
+  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+): ReadonlyMap<string, string> {
+  const roots = byRoot(targets);
   const loose = roots.get(undefined) ?? [];
   if (loose.length > 0 && !leave.noVcs) {
     throw new Failure(
@@ -33,10 +35,37 @@ export function guard(targets: readonly string[], leave: Leave, cwd: string): Re
   if (leave.dirty === true) return new Map();
   const isStaged = leave.dirty === 'staged';
   const dirty = [...roots].flatMap(([root, files]) =>
-    root === undefined ? [] : [...(isStaged ? unstaged(root, files) : uncommitted(root, files))],
+    root === undefined ? [] : isStaged ? [...unstaged(root, files)] : foreign(root, files, env),
   );
   const reason = isStaged ? 'it has unstaged changes' : 'it has uncommitted changes';
   return new Map(dirty.map((file) => [file, reason]));
+}
+
+/** What is not committed, but for files in which nobody but memfix has changed something. */
+function foreign(root: string, files: readonly string[], env: Readonly<Record<string, string | undefined>>) {
+  const dirty = uncommitted(root, files);
+  if (dirty.size === 0) return [];
+  const own = changedByUsAlone(State.of(root, env), dirty);
+  return [...dirty].filter((file) => !own.has(file));
+}
+
+/** The files among these that hold changes which are not in the index. */
+export function withUnstaged(files: readonly string[]): ReadonlySet<string> {
+  const found = [...byRoot(files)].map(([root, own]) =>
+    root === undefined ? new Set<string>() : unstaged(root, own),
+  );
+  return new Set(found.flatMap((each) => [...each]));
+}
+
+function byRoot(files: readonly string[]): ReadonlyMap<string | undefined, readonly string[]> {
+  const roots = new Map<string | undefined, string[]>();
+  for (const file of files) {
+    const root = repositoryRoot(dirname(file));
+    const own = roots.get(root);
+    if (own === undefined) roots.set(root, [file]);
+    else own.push(file);
+  }
+  return roots;
 }
 
 /** Where that leaves nothing to write. */

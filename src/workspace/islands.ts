@@ -30,9 +30,9 @@ export class Islands {
   readonly #near = new Map<string, readonly string[]>();
   /** What lines import: most files have the same ones. */
   readonly #lines = new Map<string, readonly Imported[]>();
-  readonly #read = new Map<Candidate, Signature>();
+  readonly #read = new Map<Candidate, Words>();
   readonly #unread: Iterator<readonly [string, Candidate]>;
-  #words: ReadonlyMap<Candidate, Signature> | undefined;
+  #words: ReadonlyMap<Candidate, Words> | undefined;
   #sizes: ReadonlyMap<string, number> | undefined;
   #least: ReadonlyMap<string, number> | undefined;
   #hasFolders = false;
@@ -97,13 +97,13 @@ export class Islands {
     return sizes;
   }
 
-  /** Which words each file has that can be read. */
-  get words(): ReadonlyMap<Candidate, Signature> {
+  /** Which words each file may have. */
+  get words(): ReadonlyMap<Candidate, Words> {
     return this.#look();
   }
 
   /** All files are read once, for their words and for what they import. */
-  #look(): ReadonlyMap<Candidate, Signature> {
+  #look(): ReadonlyMap<Candidate, Words> {
     this.#words ??= this.#joinAll();
     return this.#words;
   }
@@ -121,18 +121,21 @@ export class Islands {
   }
 
   /** Where it is stopped, it goes on from there the next time. */
-  #joinAll(): ReadonlyMap<Candidate, Signature> {
+  #joinAll(): ReadonlyMap<Candidate, Words> {
     this.#joinFolders();
     const reader = new Reader();
     const left = this.#unread;
     for (let next = left.next(); !next.done; next = left.next()) {
       const [path, candidate] = next.value;
       const opened = reader.open(candidate);
-      // What cannot be read cannot be run.
       if (opened.kind === 'opened') {
         const signature = new Signature(opened.bytes);
         this.#read.set(candidate, signature);
         this.#joinImports(dirname(path), opened.bytes, signature);
+      } else {
+        // It may have any word, and import anything.
+        this.#read.set(candidate, ANYTHING);
+        this.#joinBelow('.', dirname(path));
       }
       pause();
     }
@@ -261,6 +264,10 @@ class Spelling {
 function spellings(...texts: readonly string[]): readonly Spelling[] {
   return texts.map((text) => new Spelling(text));
 }
+
+type Words = Pick<Signature, 'mayHave'>;
+
+const ANYTHING: Words = { mayHave: () => true };
 
 const PATHS = spellings('sys.path', 'addsitedir');
 

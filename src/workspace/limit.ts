@@ -1,6 +1,6 @@
 import { Script } from 'node:vm';
 import { type SectionWatch, watchSections } from '../syntax/section.js';
-import { now } from './clock.js';
+import { BUSY, Stretch } from './clock.js';
 import { codeOf } from './failure.js';
 
 const SLOT = Symbol.for('memfix.work');
@@ -15,25 +15,13 @@ const LONGEST_SECTION = 5000;
 /** The main thread has spent enough time on a file. Only `attempt` catches it. */
 export class Overdue extends Error {}
 
-/** How often a machine that others keep busy may make a wait longer. */
-const BUSY = 3;
-
-/** It has passed when so much time was worked, or some times that much went by. */
 class Deadline implements SectionWatch {
-  readonly #began = now();
-  readonly #worked = process.cpuUsage();
+  readonly #stretch = new Stretch();
 
   constructor(private readonly patience: number) {}
 
   begin(): void {
-    const passed = now() - this.#began;
-    if (passed > this.patience && (passed > BUSY * this.patience || this.#work > this.patience))
-      throw new Overdue();
-  }
-
-  get #work(): number {
-    const { user, system } = process.cpuUsage(this.#worked);
-    return (user + system) / 1000;
+    if (this.#stretch.isOver(this.patience)) throw new Overdue();
   }
 
   end(): void {}

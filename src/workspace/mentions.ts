@@ -67,7 +67,7 @@ export class Mentions {
 
   get #parts(): Islands {
     this.#islands ??= new Islands(
-      this.#walk.candidates
+      [...this.#walk.candidates, ...this.#walk.ignored]
         .filter(({ path }) => !isNotebookName(path))
         .map((candidate) => ({ path: this.#within(candidate.path), candidate })),
       (folder) => this.folders.names(join(this.folder, folder)),
@@ -94,7 +94,7 @@ export class Mentions {
     return this.#stamp;
   }
 
-  /** What is ignored is someone else's; what the configuration leaves out of a check still calls. */
+  /** What git ignores, or the configuration leaves out of a check, still calls. */
   get #walk(): Discovery {
     return this.ground.walk(this.folder, MOST);
   }
@@ -111,8 +111,9 @@ export function isOneOf<T>(wanted: readonly T[], has: (each: T) => boolean): boo
 }
 
 /** Stamps are taken once in a run, by whoever first needs them. */
-function stampOf({ candidates }: Discovery, more: string, ground: Ground): string {
+function stampOf({ candidates: found, ignored }: Discovery, more: string, ground: Ground): string {
   const now = Date.now();
+  const candidates = [...found, ...ignored];
   const stamps = new Float64Array(candidates.length * 4);
   for (let index = 0; index < candidates.length; index++) {
     const stamp = ground.stamp((candidates[index] as Candidate).target);

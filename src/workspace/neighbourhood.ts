@@ -6,8 +6,10 @@ import { fileImported, fileNamed } from '../semantic/module-paths.js';
 import { type Mention, mentionIn, questionFor, type Relied } from '../semantic/surroundings.js';
 import { pause } from '../syntax/section.js';
 import { decode } from '../text/decode.js';
+import { cellWith } from '../text/notebook/notebook.js';
 import { wholeWord } from '../text/words.js';
 import { Dependencies, type Found, type Premises } from './dependencies.js';
+import { readCommands } from './dependency-scripts.js';
 import type { Candidate } from './discover.js';
 import { Folders } from './folders.js';
 import { Ground } from './ground.js';
@@ -54,8 +56,14 @@ export class Neighbourhood implements ProjectDoor {
     this.#dependencies = new Dependencies(cwd, this.#folders, premises);
   }
 
-  versionsFor(path: string): Found {
-    return this.versionsIn(dirname(resolve(this.cwd, path)));
+  versionsFor(path: string, text = ''): Found {
+    const found = this.versionsIn(dirname(resolve(this.cwd, path)));
+    const name = this.nameOf(path);
+    const own = readCommands(text, (offset) => {
+      const cell = cellWith(text, offset)?.number;
+      return cell === undefined ? name : `${name}: cell ${cell}`;
+    });
+    return own.length === 0 ? found : { ...found, versions: found.versions.with(own) };
   }
 
   versionsIn(folder: string): Found {
@@ -117,8 +125,12 @@ export class Neighbourhood implements ProjectDoor {
     for (const { target } of seeming) {
       pause();
       const file = this.#source(target, root);
-      if (file === undefined || !whole.test(file.text)) continue;
+      if (file === undefined) {
+        files.push({ path: shownFrom(this.cwd, target), key: UNREAD, length: 0, read: () => undefined });
+        continue;
+      }
       const { path, key, text } = file;
+      if (!whole.test(text)) continue;
       // A package may only pass the word on.
       const matters = basename(path) === '__init__.py' || isOneOf(needs ?? [], (each) => text.includes(each));
       if (!matters || !isOneOf(others, (other) => other.test(text))) continue;
@@ -201,11 +213,11 @@ export class Neighbourhood implements ProjectDoor {
     this.#reader ??= new Reader();
     const opened = this.#reader.open({ path: shown, target: path, explicit: false }, root);
     if (opened.kind === 'skipped' && existsSync(path)) this.ground.refuses(path, opened.reason);
-    const decoded = opened.kind === 'opened' ? decode(opened.bytes) : undefined;
-    // What cannot be read is not known.
-    if (opened.kind !== 'opened' || decoded?.ok !== true) return undefined;
+    if (opened.kind !== 'opened') return undefined;
     const key = createHash('sha1').update(opened.bytes).digest('base64');
-    return { path: shown, text: decoded.source.text, key };
+    const decoded = decode(opened.bytes);
+    if (decoded.ok) return { path: shown, text: decoded.source.text, key };
+    return { path: shown, text: opened.bytes.toString('latin1'), key, isGarbled: true };
   }
 }
 
@@ -213,6 +225,9 @@ interface Answer {
   readonly files: readonly FoundFile[] | undefined;
   readonly key: string;
 }
+
+/** In place of the content of a file that may not be opened. */
+const UNREAD = 'unread';
 
 const MANY: Answer = { files: undefined, key: 'many' };
 

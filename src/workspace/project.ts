@@ -1,23 +1,24 @@
-import { realpathSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Engine } from '../engine/engine.js';
 import type { Decide, Finding, Scan, SourceFile } from '../engine/outcome.js';
 import type { PythonParser } from '../syntax/parser.js';
-import type { Options } from '../toolkit/contract.js';
+import { asWalked, changedUnder, discovered, withNamed } from './asked-files.js';
 import { isCovered } from './assumptions.js';
 import type { Catalogue } from './catalogue.js';
 import type { Config } from './config.js';
 import type { Premises } from './dependencies.js';
-import { type Discovery, type DiscoveryRules, discover } from './discover.js';
+import type { Discovery } from './discover.js';
 import { Failure } from './failure.js';
-import { changedFiles, type Since } from './git.js';
+import type { Since } from './git.js';
 import { PathPatterns } from './gitignore.js';
 import { Ground } from './ground.js';
 import { Neighbourhood } from './neighbourhood.js';
+import { NestedRules } from './nested.js';
 import { NewLines } from './new-lines.js';
 import { isFolder, isInside, isVendored, repositoryRoot, shownFrom } from './places.js';
+import { Rules } from './rules.js';
 import { Vocabulary } from './selection.js';
-import { configFor, projectFolder, selectedBy, stricter, wishOf } from './wishes.js';
+import { configFor, projectFolder, stricter } from './wishes.js';
 
 /** What the command line wishes; a config file answers for what it leaves out. */
 export interface Request {
@@ -50,15 +51,15 @@ export interface Request {
 /** The files, the transforms and the settings of one run. */
 export class Project {
   readonly vocabulary: Vocabulary;
+  /** What counts where no file below says otherwise. */
   readonly config: Config;
-  /** Ids of the transforms that run. */
-  readonly selected: ReadonlySet<string>;
-  readonly unsafeFixes: boolean;
-  readonly #fixable: ReadonlySet<string>;
+  readonly rules: Rules;
   readonly ground: Ground;
-  #neighbourhood: Neighbourhood | undefined;
+  /** The folder that holds everything asked for. */
+  readonly folder: string;
+  readonly #nested: NestedRules;
+  readonly #neighbourhoods = new Map<string, Neighbourhood>();
   #newLines: { readonly found: NewLines | undefined } | undefined;
-  readonly #options = new Map<string, Options>();
 
   constructor(
     readonly request: Request,
@@ -69,38 +70,58 @@ export class Project {
     this.ground = new Ground(request.cwd);
     this.vocabulary = new Vocabulary(catalogue);
     this.#checkFlags();
-    const config = configFor(request, this.vocabulary, this.ground);
-    this.config = withExcluded(request.isTarget ? stricter(config, this.ground) : config, request);
-    this.selected = selectedBy(request, this.config, this.vocabulary);
-    this.unsafeFixes = request.unsafeFixes ?? this.config.unsafeFixes;
-    this.#fixable = this.vocabulary.resolve({
-      select: request.fixable ?? this.config.fixable ?? ['all', 'documented'],
-      ignore: [...this.config.unfixable, ...request.unfixable],
-    });
+    this.folder = projectFolder(request);
+    const held = (config: Config) =>
+      withExcluded(request.isTarget ? stricter(config, this.ground) : config, request);
+    this.config = held(configFor(request, this.vocabulary, this.ground));
+    this.rules = new Rules(request, this.config, this.vocabulary);
+    const { folder, rules, vocabulary, ground } = this;
+    const loaded = new Set(catalogue.plugins?.map(({ file }) => file));
+    this.#nested = new NestedRules({ request, folder, usual: rules, vocabulary, ground, held, loaded });
+  }
+
+  /** Ids of the transforms that run where no config below says otherwise. */
+  get selected(): ReadonlySet<string> {
+    return this.rules.selected;
+  }
+
+  /** The rules of the nearest config above a file. */
+  rulesFor(path: string): Rules {
+    return this.#nested.for(resolve(this.request.cwd, path));
+  }
+
+  /** Configs below the folder of the run that count for files of it. */
+  get nestedConfigs(): readonly Config[] {
+    return this.#nested.below.map(({ config }) => config);
+  }
+
+  /** Patterns of all configs that files are passed over for. */
+  get excluded(): readonly string[] {
+    const all = [this.config, ...this.nestedConfigs].flatMap(({ exclude }) => exclude);
+    return [...new Set(all.flatMap(({ patterns }) => patterns))];
+  }
+
+  /** A name for what counts for a file, besides what counts for the run; undefined where that is all. */
+  factsFor(path: string): string | undefined {
+    const rules = this.rulesFor(path);
+    if (rules === this.rules) return undefined;
+    return rules.facts;
   }
 
   /** What the scan of a file depends on besides the file, and besides what it asks of the files around it. */
   get facts(): unknown {
-    const { aimed = [], environments, isTarget } = this.#premises;
+    const { aimed = [], environments, isTarget } = this.#premisesOf(this.rules);
     const premises = [[...aimed], environments, isTarget];
-    const named = [...this.selected].filter((id) =>
-      this.vocabulary.isNamed(wishOf(this.request, this.config).select, id),
-    );
     const plugins = this.catalogue.plugins?.map(({ digest }) => digest) ?? [];
     return [
       this.vocabulary.ids,
       [...this.selected],
-      named,
-      [...this.#fixable],
+      this.rules.named,
+      [...this.rules.fixable],
       this.config.words,
       premises,
       plugins,
     ];
-  }
-
-  /** The folder that holds everything asked for. */
-  get folder(): string {
-    return projectFolder(this.request);
   }
 
   /** The repository; without one, the working folder, or what was asked for where that is elsewhere. */
@@ -112,21 +133,27 @@ export class Project {
 
   /** What lies around the files, up to the root of the repository, or to where the config says that the project ends. */
   get neighbourhood(): Neighbourhood {
-    const { root } = this.config;
-    this.#neighbourhood ??= new Neighbourhood(
-      this.request.cwd,
-      root !== undefined && isInside(this.folder, root) ? root : this.root,
-      this.#premises,
-      this.ground,
-      this.isLeft,
-    );
-    return this.#neighbourhood;
+    return this.#neighbourhoodOf(this.rules);
   }
 
-  get #premises(): Premises {
+  /** Configs that say the same about it share one. */
+  #neighbourhoodOf(rules: Rules): Neighbourhood {
+    const { root, path, targetVersions } = rules.config;
+    const folder = rules === this.rules || path === undefined ? this.folder : dirname(path);
+    const top = root !== undefined && isInside(folder, root) ? root : this.root;
+    const key = JSON.stringify([top, [...targetVersions]]);
+    let known = this.#neighbourhoods.get(key);
+    if (known === undefined) {
+      known = new Neighbourhood(this.request.cwd, top, this.#premisesOf(rules), this.ground, this.isLeft);
+      this.#neighbourhoods.set(key, known);
+    }
+    return known;
+  }
+
+  #premisesOf({ config }: Rules): Premises {
     const { targetVersions, environments, isTarget } = this.request;
     return {
-      configured: this.config.targetVersions,
+      configured: config.targetVersions,
       ...(targetVersions && { aimed: targetVersions }),
       ...(environments && { environments }),
       ...(isTarget && { isTarget }),
@@ -139,10 +166,6 @@ export class Project {
     return this.#newLines.found;
   }
 
-  isFixable(id: string): boolean {
-    return this.#fixable.has(id);
-  }
-
   /** Transforms that were asked for by name and lack an option, with the table that would set one. */
   get idle(): readonly { readonly id: string; readonly table: string }[] {
     const { select = [], extendSelect } = this.request;
@@ -153,7 +176,7 @@ export class Project {
       );
       const needed = Object.entries(options).filter(([, { needed }]) => needed !== undefined);
       const [first] = needed;
-      const set = this.#optionsFor(id);
+      const set = this.rules.optionsFor(id);
       const isSet = needed.some(([name, spec]) => set[name] !== spec.default);
       if (!isNamed || first === undefined || isSet) return [];
       const [name, spec] = first;
@@ -163,15 +186,10 @@ export class Project {
     });
   }
 
-  /** The options of a transform as they are in force. */
-  optionsOf(id: string): Options {
-    return this.#optionsFor(id);
-  }
-
   /** What `apply` without a person says to a finding. */
   async policy(): Promise<Decide> {
     const { policy } = await import('../engine/engine.js');
-    return policy({ unsafe: this.unsafeFixes, fixable: (id) => this.isFixable(id) });
+    return policy({ unsafe: this.rules.unsafeFixes });
   }
 
   /** The folder of a run that is about all files in one. */
@@ -185,58 +203,84 @@ export class Project {
   discover(): Discovery {
     const { cwd, paths, since } = this.request;
     const { whole } = this;
-    if (whole !== undefined) return this.ground.walk(whole);
-    const excludes = (path: string, isFolder: boolean) =>
-      this.config.exclude.some((patterns) => patterns.matches(path, isFolder));
+    const found = whole === undefined ? this.#discovered(paths, since) : this.ground.walk(whole);
+    // A config that is wrong is heard of before anything else is done.
+    const candidates = found.candidates.filter(({ path, explicit }) => {
+      const rules = this.rulesFor(path);
+      return rules === this.rules || explicit || !rules.excludes(resolve(cwd, path), false);
+    });
+    return candidates.length === found.candidates.length ? found : { ...found, candidates };
+  }
+
+  #discovered(paths: Request['paths'], since: Request['since']): Discovery {
+    const { cwd } = this.request;
+    const excludes = (path: string, isFolder: boolean) => this.rulesFor(path).excludes(path, isFolder);
     const changed = since && changedUnder(cwd, since);
     const rules = { cwd, excludes, ...(changed && { only: changed }) };
-    const found = discover(paths.length === 0 ? ['.'] : paths, rules);
+    const found = discovered(paths.length === 0 ? ['.'] : paths, rules);
     return this.request.forcesExclude ? asWalked(found, rules) : withNamed(found, cwd, paths);
   }
 
   /**
-   * One engine to the outside; inside, one for each set of transforms that `per-file-ignores` leaves.
+   * One engine to the outside; inside, one for each set of transforms that a config and its `per-file-ignores` leave.
    * A finding that may not be fixed has no fix. Loaded here: where nothing has changed, no engine is needed.
    */
   async engine(parser: PythonParser): Promise<Engine> {
     const { createEngine } = await import('../engine/engine.js');
     const { Neighbours } = await import('../engine/neighbours.js');
     const transforms = await this.catalogue.transforms();
-    const neighbours = new Neighbours(parser, this.neighbourhood);
-    const made = new Map<string, Engine>();
-    const engineOf = (ids: ReadonlySet<string>): Engine => {
+    const around = new Map<Neighbourhood, InstanceType<typeof Neighbours>>();
+    const made = new Map<Rules, Map<string, Engine>>();
+    const neighboursOf = (rules: Rules) => {
+      const place = this.#neighbourhoodOf(rules);
+      const neighbours = around.get(place) ?? new Neighbours(parser, place);
+      around.set(place, neighbours);
+      return neighbours;
+    };
+    const engineOf = (rules: Rules, ids: ReadonlySet<string>): Engine => {
+      const own = made.get(rules) ?? new Map<string, Engine>();
+      made.set(rules, own);
       const key = [...ids].join();
-      const known = made.get(key);
+      const known = own.get(key);
       if (known !== undefined) return known;
+      const neighbours = neighboursOf(rules);
       const engine = createEngine({
         parser,
         transforms: transforms.filter(({ meta }) => ids.has(meta.id)),
         knownIds: new Set(this.vocabulary.ids),
-        optionsFor: (id) => this.#optionsFor(id),
+        optionsFor: (id) => rules.optionsFor(id),
         assumes: (id, question, path) =>
-          isCovered(this.config.assume, id, question, resolve(this.request.cwd, path)),
+          isCovered(rules.config.assume, id, question, resolve(this.request.cwd, path)),
         around: (...asked) => neighbours.around(...asked),
       });
-      made.set(key, engine);
+      own.set(key, engine);
       return engine;
     };
-    const engineFor = (path: string) => engineOf(this.#selectedFor(resolve(this.request.cwd, path)));
-    const isOne = this.config.perFileIgnores.length === 0;
+    const engineFor = (path: string) => {
+      const rules = this.rulesFor(path);
+      return engineOf(rules, rules.selectedFor(resolve(this.request.cwd, path)));
+    };
+    const { unsafeFixes: usual } = this.rules;
     return {
-      ...engineOf(this.selected),
+      ...engineOf(this.rules, this.selected),
+      among: (bytes, path) =>
+        (path === undefined ? engineOf(this.rules, this.selected) : engineFor(path)).among(bytes),
       scan: (file, among) => {
-        const scan = engineFor(file.path).scan(file, isOne ? among : undefined);
-        return scan.kind === 'scan' ? this.#withFixable(scan) : scan;
+        const scan = engineFor(file.path).scan(file, among);
+        return scan.kind === 'scan' ? this.rulesFor(file.path).applied(scan, usual) : scan;
       },
       repair: async (file, decide, known) => {
+        const rules = this.rulesFor(file.path);
         // A scan that went through here says nothing about the fixes of what may not be fixed.
-        const isWhole = known?.findings.every(({ transform }) => this.isFixable(transform));
+        const isWhole = known?.findings.every(({ transform }) => rules.fixable.has(transform));
         const isNew = this.#isNew(engineFor(file.path), file, known);
-        const ask: Decide = (finding, preview) =>
-          this.isFixable(finding.transform) && isNew(finding) ? decide(finding, preview) : { kind: 'skip' };
+        const ask: Decide = (finding, preview, earlier) =>
+          rules.fixable.has(finding.transform) && isNew(finding)
+            ? decide(rules.marked(finding, usual), preview, earlier)
+            : { kind: 'skip' };
         const outcome = await engineFor(file.path).repair(file, ask, isWhole ? known : undefined);
         if (outcome.kind === 'skipped') return outcome;
-        return { ...outcome, remaining: this.#withFixable(outcome.remaining) };
+        return { ...outcome, remaining: rules.applied(outcome.remaining, usual) };
       },
     };
   }
@@ -249,38 +293,6 @@ export class Project {
     if (scan.kind !== 'scan') return () => false;
     const keys = new Set(newLines.among({ ...scan, file }).findings.map(({ key }) => key));
     return ({ key }) => keys.has(key);
-  }
-
-  #withFixable(scan: Scan): Scan {
-    const findings = scan.findings.map((finding) => {
-      if (this.isFixable(finding.transform)) return finding;
-      const { fix: _, ...rest } = finding;
-      return rest;
-    });
-    return { ...scan, findings };
-  }
-
-  #selectedFor(path: string): ReadonlySet<string> {
-    if (this.config.perFileIgnores.length === 0) return this.selected;
-    const ignored = new Set<string>();
-    for (const { pattern, names } of this.config.perFileIgnores) {
-      if (pattern.matches(path)) for (const id of this.vocabulary.expand(names)) ignored.add(id);
-    }
-    return new Set([...this.selected].filter((id) => !ignored.has(id)));
-  }
-
-  /** Asked for every file: made once. */
-  #optionsFor(id: string): Options {
-    const known = this.#options.get(id);
-    if (known !== undefined) return known;
-    const specs = Object.entries(this.vocabulary.entry(id).options);
-    const isNamed = this.vocabulary.isNamed(wishOf(this.request, this.config).select, id);
-    const defaults = specs.map(
-      ([name, spec]) => [name, isNamed ? (spec.whenNamed ?? spec.default) : spec.default] as const,
-    );
-    const options = { ...Object.fromEntries(defaults), ...this.config.options.get(id) };
-    this.#options.set(id, options);
-    return options;
   }
 
   #checkFlags(): void {
@@ -303,34 +315,4 @@ function withExcluded(config: Config, { cwd, exclude = [] }: Request): Config {
       'Correct the pattern.',
     );
   return { ...config, exclude: [...config.exclude, patterns] };
-}
-
-/** A folder of vendored code that is named is asked for, and so are its files. */
-function withNamed(found: Discovery, cwd: string, paths: readonly string[]): Discovery {
-  const named = paths.map((path) => `${shownFrom(cwd, resolve(cwd, path))}/`).filter(isVendored);
-  if (named.length === 0) return found;
-  const candidates = found.candidates.map((candidate) =>
-    named.some((folder) => candidate.path.startsWith(folder)) ? { ...candidate, explicit: true } : candidate,
-  );
-  return { ...found, candidates };
-}
-
-/** Files that somebody else named, such as pre-commit: what a walk would pass over is passed over. */
-function asWalked(found: Discovery, { cwd, excludes }: DiscoveryRules): Discovery {
-  const candidates = found.candidates
-    .filter(({ path }) => !excludes(resolve(cwd, path), false))
-    .map((candidate) => ({ ...candidate, explicit: false }));
-  return { ...found, candidates };
-}
-
-function changedUnder(cwd: string, since: Since): ReadonlySet<string> {
-  const root = repositoryRoot(realpathSync.native(cwd));
-  if (root === undefined) {
-    throw new Failure(
-      'Not in a git repository',
-      `\`--${since.kind}\` asks git, and ${cwd} is in no repository`,
-      'Run memfix inside the repository, or leave that option out.',
-    );
-  }
-  return changedFiles(root, since);
 }

@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { BoundedReader, LARGEST_TOML } from './bounded.js';
+import { BoundedReader, LARGEST_TOML, textOf } from './bounded.js';
 import { isTable, type Table, tomlIn } from './config-file.js';
 import { Failure, reasonOf } from './failure.js';
 import { draftName, replaceBytes, type Written } from './write.js';
@@ -12,6 +12,18 @@ export function assumeFile(config: string | undefined, folder: string): string {
   return existsSync(shared) ? shared : join(folder, 'memfix.toml');
 }
 
+/** The answers for good in the config files of a folder, by file. */
+export function rememberedIn(folder: string): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const name of ['memfix.toml', 'pyproject.toml']) {
+    const path = join(folder, name);
+    const text = existsSync(path) ? textOf(path) : undefined;
+    const entries = text === undefined ? [] : assumedIn(text, name === 'pyproject.toml');
+    if (entries !== undefined && entries.length > 0) found.set(path, entries.length);
+  }
+  return found;
+}
+
 /**
  * Adds entries to `assume` of a config file. Not one byte changes outside of that list; where the file is written in a way
  * in which that is not certain, nothing is, and the failure says what to write by hand.
@@ -21,7 +33,7 @@ export function writeAssumptions(path: string, entries: readonly string[]): void
   const text = before?.toString('utf8') ?? '';
   const isShared = basename(path) === 'pyproject.toml';
   const known = assumedIn(text, isShared);
-  const fresh = entries.filter((entry) => !known?.includes(entry));
+  const fresh = [...new Set(entries)].filter((entry) => !known?.includes(entry));
   if (fresh.length === 0) return;
   const after = withEntries(text, fresh, isShared);
   const isRight =

@@ -3,6 +3,9 @@ import type { Group, Symptom, TransformMeta } from '../toolkit/contract.js';
 import type { Catalogue, Entry } from './catalogue.js';
 import { Failure } from './failure.js';
 
+/** Names that are told where one was meant to stand for all of them. */
+const MOST_ALIKE = 6;
+
 /** Every group and symptom, so that a name is known even while no transform carries it. */
 export const GROUPS: readonly Group[] = ['default', 'opt-in', 'documented'];
 export const SYMPTOMS: readonly Symptom[] = [
@@ -47,10 +50,19 @@ export class Vocabulary {
       if (this.isKnown(name)) continue;
       throw new Failure(
         'Unknown transform',
-        `\`${shortened(name)}\` in ${where} is no transform, group or symptom.${didYouMean(name, this.#kinds.keys())}`,
+        `\`${shortened(name)}\` in ${where} is no transform, group or symptom.${this.#meant(name)}`,
         'Run `memfix list` to see every name.',
       );
     }
+  }
+
+  /** Other tools select by how names begin. */
+  #meant(name: string): string {
+    const beginning = known(name).replace(/\*+$/, '');
+    const alike = this.ids.filter((id) => beginning.length > 1 && id.startsWith(beginning));
+    if (alike.length === 0) return didYouMean(name, this.#kinds.keys());
+    const shown = alike.slice(0, MOST_ALIKE).map((id) => `\`${id}\``);
+    return ` These begin so: ${shown.join(', ')}${alike.length > shown.length ? ', …' : ''}.`;
   }
 
   isKnown(name: string): boolean {

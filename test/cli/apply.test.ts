@@ -156,7 +156,7 @@ describe('guards', () => {
     git(join(cwd, 'inner'), 'add', 'b.py');
     git(join(cwd, 'inner'), 'commit', '--quiet', '--message', 'b');
     const answer = await memfix({ cwd }, 'apply');
-    expect(answer.stderr).toContain(`\`memfix undo ${cwd}/inner\` takes back what changed there.\n`);
+    expect(answer.stderr).toContain(`\`memfix undo inner\` takes back what changed there.\n`);
     await memfix({ cwd }, 'undo', 'inner');
     expect([read(cwd, 'a.py'), read(cwd, 'inner/b.py')]).toEqual(['release()\n', 'hold()\n']);
   });

@@ -52,6 +52,13 @@ function cardOf(engine: Engine, file: SourceFile, finding: Finding): Card {
   };
 }
 
+/** Lines that stay as they are have a row, while changed ones are out of view. */
+function showsContextForChange(lines: readonly string[]): boolean {
+  const isCut = lines.some((line) => /⋮ \d+ more rows?, \d+ of them changed/.test(line));
+  const first = lines.findIndex((line) => CHANGED.test(line));
+  return isCut && lines.slice(0, first).some((line) => /^ *\d+ {3}/.test(line));
+}
+
 /** Why a card is not one that a person can answer in a terminal of this size. */
 function faultsOf(card: Card, width: number, height: number): readonly string[] {
   const look = { width, height, paint: noColor };
@@ -62,6 +69,7 @@ function faultsOf(card: Card, width: number, height: number): readonly string[] 
   return [
     ...(rows > height ? [`takes ${rows} rows of ${height}`] : []),
     ...(lines.some((line) => CHANGED.test(line)) ? [] : ['shows no changed line']),
+    ...(showsContextForChange(lines) ? ['shows what is around the change, and not all of it'] : []),
     ...(question === undefined || text.includes(question.text.replace(/\s+/g, ' ')) ? [] : ['asks in part']),
     ...(text.includes('why ') ? [] : ['does not say why']),
   ].map(

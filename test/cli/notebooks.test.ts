@@ -24,7 +24,7 @@ const FIXED = BOOK.replace('    "hold(', '    "release(');
 const read = (cwd: string) => readFileSync(join(cwd, 'a.ipynb'), 'utf8');
 
 describe('notebooks', () => {
-  test('that cannot be read are named where they may hold something, also in a folder', async () => {
+  test('that cannot be read are named, also in a folder', async () => {
     const conflict = BOOK.replace('"source": [', '<<<<<<< HEAD\n"source": [');
     const cwd = repositoryWith({
       'a.ipynb': conflict,
@@ -33,8 +33,8 @@ describe('notebooks', () => {
     });
     const { stdout, stderr } = await memfix({ cwd }, 'check');
     expect(stdout).toContain('a.ipynb: skipped: it is not valid JSON, as a notebook has to be\n');
-    expect(stdout).not.toContain('b.ipynb');
-    expect(stderr).toContain('1 file skipped');
+    expect(stdout).toContain('b.ipynb: skipped: it is not valid JSON, as a notebook has to be\n');
+    expect(stderr).toContain('2 files skipped');
   });
 
   test('for a forge, which knows no cells, are told by the lines of their JSON, without edits', async () => {
@@ -125,9 +125,48 @@ describe('notebooks', () => {
     expect((await memfix({ cwd, stdin: '{' }, 'apply', ...named)).stdout).toBe('{');
   });
 
+  test('come from standard input also without a name', async () => {
+    const cwd = repositoryWith({ 'b.py': '' });
+    const checked = await memfix({ cwd, stdin: BOOK }, 'check', '-', '--output-format', 'concise');
+    expect(checked.code).toBe(1);
+    expect(checked.stdout).toContain('stdin.ipynb: cell 2, line 3: drop-hold [safe] hold costs memory\n');
+    expect((await memfix({ cwd, stdin: BOOK }, 'apply', '-')).stdout).toBe(FIXED);
+    const marked = `\ufeff${BOOK}`;
+    expect((await memfix({ cwd, stdin: marked }, 'apply', '-')).stdout).toBe(`\ufeff${FIXED}`);
+    const { stdout } = await memfix({ cwd, stdin: BOOK }, 'diff', '-');
+    expect(stdout).toContain('-    "hold(\\"\\u00e9\\")"\n+    "release(\\"\\u00e9\\")"\n');
+    // A dictionary is Python as well.
+    const python = '{"nb": hold()}\n';
+    expect((await memfix({ cwd, stdin: python }, 'apply', '-')).stdout).toBe('{"nb": release()}\n');
+  });
+
+  test('with a cell that is no Python say so, and what the other cells have', async () => {
+    const broken = BOOK.replace(
+      '"source": "!ls',
+      '"source": "x = = 1"},\n  {"cell_type": "code", "source": "!ls',
+    );
+    const cwd = repositoryWith({ 'a.ipynb': broken });
+    const { stdout, stderr, code } = await memfix({ cwd }, 'check', '--output-format', 'concise');
+    expect(code).toBe(1);
+    expect(stdout).toContain('a.ipynb: cell 2, line 3: drop-hold [safe]');
+    expect(stdout).toContain('a.ipynb: cell 4, line 2: calm-risk [unsafe]');
+    expect(stdout).toContain('a.ipynb: cell 3, line 1: note: this cell is not valid Python (');
+    expect(stderr).toContain('1 note');
+    const strict = await memfix({ cwd }, 'check', '--strict');
+    expect(strict.code).toBe(2);
+    expect(strict.stderr).toContain('1 cell was skipped');
+    const { findings, notes } = JSON.parse(
+      (await memfix({ cwd }, 'check', '--output-format', 'json')).stdout,
+    );
+    expect(findings).toHaveLength(2);
+    expect(notes).toMatchObject([{ path: 'a.ipynb', cell: 3, line: 1 }]);
+    expect((await memfix({ cwd }, 'apply')).stderr).toContain('cell 3');
+    expect(read(cwd)).toBe(broken.replace('    "hold(', '    "release('));
+  });
+
   test('that are none are named where they were asked for', async () => {
     const cwd = repositoryWith({ 'a.ipynb': '{}', 'b.ipynb': 'hold()', '.ipynb_checkpoints/c.ipynb': BOOK });
-    expect((await memfix({ cwd }, 'check')).stderr).toContain('No findings in 1 file; 1 file skipped');
+    expect((await memfix({ cwd }, 'check')).stderr).toContain('No file was looked at; 2 files skipped');
     const named = await memfix({ cwd }, 'check', 'a.ipynb', 'b.ipynb');
     expect(named.stdout).toContain('a.ipynb: skipped: it is JSON, but not a notebook of version 2, 3 or 4');
     expect(named.stdout).toContain('b.ipynb: skipped: it is not valid JSON, as a notebook has to be');

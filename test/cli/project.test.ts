@@ -135,7 +135,7 @@ describe('a result that depends on callers', () => {
     ],
     ['a version', { 'requirements.txt': 'torch==2.1\n' }, 'train.py:3'],
     ['the file itself', { 'lib/parts.py': '\ndef hold(x): ...\n' }, 'train.py:3'],
-    ['a rule', { '.gitignore': 'train.py\n' }, 'nobody'],
+    ['a rule', { '.gitignore': 'train.py\n' }, 'train.py:3'],
   ])('is asked for only where something has changed: %s', async (_, change, callers) => {
     const cwd = repositoryWith(CALLED);
     const cache = folderWith();

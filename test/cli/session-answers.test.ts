@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AnswerBook, type Asked, contentHash } from '../../src/workspace/answers.js';
+import { AnswerBook, type Asked, contentHash, forgetAnswers } from '../../src/workspace/answers.js';
 import { Failure } from '../../src/workspace/failure.js';
 import { stateOf } from '../workspace/folders.js';
 
@@ -30,13 +30,13 @@ describe('the journal of answers', () => {
     ]);
     book.record([{ ...asked('1'), draft: 'half done' }]);
     const later = new AnswerBook(state(), true);
-    expect(later.left).toBe(2);
     expect(later.recall(asked('1'))).toEqual({ kind: 'skip' });
     expect(later.recallDraft(asked('1'))).toBe('half done');
     expect(later.recall(asked('2'))).toBeUndefined();
     expect(later.recall(asked('3'))).toEqual({ kind: 'edited', text: 'x\r\n' });
     expect(later.recall(asked('1', 'h2'))).toBeUndefined();
-    expect(new AnswerBook(state(), false).recall(asked('1'))).toBeUndefined();
+    // Also for a session that does not go on with it: it says that there is something.
+    expect(new AnswerBook(state(), false).recall(asked('1'))).toEqual({ kind: 'skip' });
   });
 
   it('writes nothing before the first answer, and nothing into the project', () => {
@@ -51,7 +51,7 @@ describe('the journal of answers', () => {
     const line = JSON.stringify({ ...asked('1'), decision: { kind: 'edited', text: 'evil()' } });
     mkdirSync(join(root, '.memfix'));
     writeFileSync(join(root, '.memfix', 'answers.jsonl'), `${line}\n`);
-    expect(new AnswerBook(state(), true).left).toBe(0);
+    expect(new AnswerBook(state(), true).recall(asked('1'))).toBeUndefined();
   });
 
   it('ignores a torn line, and goes on below it', () => {
@@ -60,7 +60,8 @@ describe('the journal of answers', () => {
     const book = new AnswerBook(state(), true);
     book.record([{ ...asked('3'), decision: { kind: 'skip' } }]);
     const later = new AnswerBook(state(), true);
-    expect(later.left).toBe(2);
+    expect(later.recall(asked('1'))).toEqual({ kind: 'apply' });
+    expect(later.recall(asked('2'))).toBeUndefined();
     expect(later.recall(asked('3'))).toEqual({ kind: 'skip' });
   });
 
@@ -69,7 +70,7 @@ describe('the journal of answers', () => {
     (line) => {
       state().open();
       writeFileSync(file(), `${line}\n`);
-      expect(new AnswerBook(state(), true).left).toBe(0);
+      expect(new AnswerBook(state(), true).recall(asked('1'))).toBeUndefined();
     },
   );
 
@@ -78,7 +79,21 @@ describe('the journal of answers', () => {
     book.remove();
     book.record([{ ...asked('1'), decision: { kind: 'apply' } }]);
     book.remove();
-    expect(new AnswerBook(state(), true).left).toBe(0);
+    expect(new AnswerBook(state(), true).recall(asked('1'))).toBeUndefined();
+  });
+
+  it('forgets what was said about files that are back to their old bytes, and nothing else', () => {
+    const hash = contentHash({ text: 'old\n', encoding: 'utf-8', bom: false });
+    new AnswerBook(state(), false).record([
+      { ...asked('1', hash), decision: { kind: 'apply' } },
+      { ...asked('2'), decision: { kind: 'apply' } },
+    ]);
+    forgetAnswers(state(), new Map([[join(root, 'sub', 'b.py'), Buffer.from('old\n')]]));
+    expect(new AnswerBook(state(), true).recall(asked('1', hash))).toEqual({ kind: 'apply' });
+    forgetAnswers(state(), new Map([[join(root, 'a.py'), Buffer.from('old\n')]]));
+    const later = new AnswerBook(state(), true);
+    expect(later.recall(asked('1', hash))).toBeUndefined();
+    expect(later.recall(asked('2'))).toEqual({ kind: 'apply' });
   });
 
   it('says what to do when it cannot be read', () => {

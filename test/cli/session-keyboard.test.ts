@@ -72,7 +72,9 @@ describe('the keys, in a terminal', () => {
     const session = start(folderOf());
     await session.asked('1/4');
     session.type('?');
-    expect(await session.asked('1/4')).toContain('  q       quit and keep what was accepted');
+    expect(await session.sees('Any key goes on')).toContain('  y       yes to what is asked');
+    session.type('q');
+    await session.asked('1/4');
     session.type('i');
     expect(await session.asked('1/4')).toContain('Calls of hold hold every tensor they ever saw.');
     session.type('p');
@@ -83,6 +85,76 @@ describe('the keys, in a terminal', () => {
     const arrow = await session.asked('1/4');
     expect(arrow).toContain('That is not a key here');
     expect(arrow).not.toContain('── 1/4');
+  });
+
+  it('Enter after a key answers nothing, typed at once or later', async () => {
+    const folder = folderOf();
+    const session = start(folder);
+    await session.asked('1/4');
+    session.type('n\r');
+    await session.asked('2/4');
+    session.type('\r');
+    session.type('y\n');
+    await session.asked('3/4');
+    session.type('q');
+    const { result, text } = await session.ended();
+    expect(result).toMatchObject({ applied: 1, declined: 1 });
+    expect(text).not.toContain('not a key here');
+  });
+
+  it('Ctrl-D quits as q does', async () => {
+    const folder = folderOf();
+    const session = start(folder);
+    await session.asked('1/4');
+    session.type('y');
+    await session.asked('2/4');
+    session.type('\x04');
+    const { code, result } = await session.ended();
+    expect(code).toBe(0);
+    expect(result).toMatchObject({ applied: 1, interrupted: false });
+    expect(folder.read('a.py')).toBe(A.replace('hold', 'release'));
+  });
+
+  it('Y takes its line, and what is typed with it answers no card that nobody has seen', async () => {
+    const folder = folderOf();
+    const session = start(folder);
+    await session.asked('1/4');
+    session.type('j');
+    await session.asked('2/4');
+    session.type('Y');
+    await session.sees('this, file or all');
+    session.type('f\ryyq');
+    expect(await session.asked('3/4')).toContain('Remembered toy-risk');
+    session.type('q');
+    expect((await session.ended()).result).toMatchObject({ applied: 1, declined: 0, unanswered: 3 });
+    expect(folder.read('a.py')).toBe(A.replace('risk', 'calm'));
+    expect(folder.read('b.py')).toBe(B);
+  });
+
+  it('/ and g go to a finding by its number, its path, its transform or its code', async () => {
+    const session = start(folderOf());
+    await session.asked('1/4');
+    const to = async (key: string, words: string, at: string) => {
+      session.type(key);
+      await session.sees('/ number or words');
+      session.type(`${words}\r`);
+      return session.asked(at);
+    };
+    expect(await to('/', 'b.py', '3/4')).toContain('── 3/4');
+    await to('g', '2', '2/4');
+    await to('/', 'TOY-HOLD', '4/4');
+    // From the top after the last, and never to where it is already.
+    await to('/', 'hold(x)', '1/4');
+    expect(await to('/', 'nowhere', '1/4')).toContain(
+      'No finding has “nowhere” in its path, transform or code.',
+    );
+    expect(await to('/', '99', '1/4')).toContain('No finding has “99”');
+    session.type('/');
+    await session.sees('/ number or words');
+    session.type('\x1b');
+    await session.asked('1/4');
+    session.type('q');
+    expect((await session.ended()).text).toContain('No fix applied, 4 left open.');
   });
 
   it('s suppresses with a reason and without', async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { KEYS } from '../../src/cli/key-help.js';
 import {
   begin,
   CTRL_C,
   current,
   finishedPaths,
   type Item,
-  KEYS,
   press,
   type Review,
   rescanned,

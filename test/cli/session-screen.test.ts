@@ -6,10 +6,49 @@ describe('the screen', () => {
     const session = start(folderOf(), { cols: 60 });
     await session.asked('1/4');
     session.type('?');
+    await session.sees('Any key goes on');
+    session.type(' ');
     await session.asked('1/4');
     session.type('i');
     await session.asked('1/4');
     for (const line of session.text.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(60);
+  });
+
+  it.each([
+    [60, 20, 2],
+    [80, 24, 1],
+    [120, 40, 0],
+  ])(
+    'shows its help in pieces of a window of %i×%i, and the card again below it',
+    async (cols, rows, waits) => {
+      const session = start(folderOf(), { cols, rows });
+      await session.asked('1/4');
+      session.type('?');
+      const pieces: string[] = [];
+      for (let wait = 0; wait < waits; wait++) {
+        pieces.push(await session.sees('Any key goes on, q to the finding. '));
+        session.type('\r');
+      }
+      pieces.push(await session.asked('1/4'));
+      for (const piece of pieces) expect(piece.split('\n').length).toBeLessThanOrEqual(rows + 1);
+      for (const line of ['  y       yes to what is asked', '  q       quit and keep', '  Ctrl-C  stop:'])
+        expect(pieces.join('')).toContain(line);
+      expect(pieces.at(-1)).toContain('── 1/4 ── a.py:2:5');
+      expect(pieces.at(-1)).toContain('+     release(x)');
+    },
+  );
+
+  it('leaves its help by q, which answers nothing, and by Ctrl-C', async () => {
+    const session = start(folderOf());
+    await session.asked('1/4');
+    session.type('?');
+    await session.sees('Any key goes on');
+    session.type('q');
+    expect(await session.asked('1/4')).toContain('── 1/4');
+    session.type('?');
+    await session.sees('Any key goes on');
+    session.type('\x03');
+    expect((await session.ended()).code).toBe(130);
   });
 
   it('has no colour where none is wanted, and colours the diff where it is', async () => {

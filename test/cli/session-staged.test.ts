@@ -60,3 +60,41 @@ test.each(SIZES)('at %i×%i, what is accepted of staged files is staged', async 
   );
   expect(git(cwd, 'status', '--porcelain').trimEnd()).toBe('MM a.py');
 });
+
+test.each([
+  [60, 20, ['apply', '-p', '--staged', '--allow-dirty']],
+  [80, 24, ['apply', '--staged', '--allow-dirty']],
+] as const)(
+  'at %i×%i, %s adds no line to the index that its owner has not staged',
+  async (cols, rows, words) => {
+    const cwd = repositoryWith({ 'a.py': '', 'b.py': '' });
+    put(cwd, { 'a.py': LOADS, 'b.py': LOADS });
+    git(cwd, 'add', 'a.py', 'b.py');
+    put(cwd, { 'a.py': `${LOADS}# not staged\n` });
+    const session = start(cwd, cols, rows, ...words);
+    if (words.length === 4) {
+      await session.sees('(1/2)');
+      session.type('A');
+    }
+    expect(await session.ended()).toBe(0);
+    const said = session.text.replace(/\s+/g, ' ');
+    expect(said).toContain('Staged 1 file.');
+    expect(said).toContain(
+      'a.py: written, but not staged: it has changes of your own that are not; `git add -p a.py` lets you choose',
+    );
+    expect(git(cwd, 'show', ':a.py').trimEnd()).toBe(LOADS.trimEnd());
+    expect(git(cwd, 'show', ':b.py').trimEnd()).toBe(FIXED.trimEnd());
+    expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe(`${FIXED}# not staged\n`);
+  },
+);
+
+test('a file with lines that are not staged is left alone, and the hint says what to stage', async () => {
+  const cwd = repositoryWith({ 'a.py': '', 'b.py': '' });
+  put(cwd, { 'a.py': LOADS, 'b.py': LOADS });
+  git(cwd, 'add', 'a.py', 'b.py');
+  put(cwd, { 'a.py': `${LOADS}# not staged\n` });
+  const session = start(cwd, 120, 40, 'apply', '--staged');
+  expect(await session.ended()).toBe(1);
+  expect(session.text).toContain('a.py: left alone: it has unstaged changes\n');
+  expect(session.text).toContain('Stage the rest of these files (`git add`), or add `--allow-dirty`');
+});

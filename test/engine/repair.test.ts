@@ -5,8 +5,8 @@ import { loadParser } from '../../src/syntax/parser.js';
 import { ask, Proof, type Transform, type TransformMeta } from '../../src/toolkit/index.js';
 import { engineOf, fileOf, toy } from '../support/toy.js';
 
-const safe = policy({ unsafe: false, fixable: () => true });
-const unsafe = policy({ unsafe: true, fixable: () => true });
+const safe = policy({ unsafe: false });
+const unsafe = policy({ unsafe: true });
 
 function outcome(result: Outcome | Skipped): Outcome {
   if (result.kind === 'skipped') throw new Error(`skipped: ${result.reason}`);

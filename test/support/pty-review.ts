@@ -53,7 +53,7 @@ const result = await review({
   },
   reread: read,
   remember: (transform, questions, path, reach) => ({
-    isWritten: true,
+    file: 'memfix.toml',
     note: `Remembered ${questions.map((each) => entryFor(transform, each, path, reach)).join(' ')}.`,
   }),
   state: State.of(folder, process.env),

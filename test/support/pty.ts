@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { buildSync } from 'esbuild';
-import type { ReviewResult } from '../../src/cli/session.js';
+import type { ReviewResult } from '../../src/cli/session-input.js';
 
 /** Optimising Ruff's wasm takes longer than a short session lasts, and the process waits for it before it exits. */
 const NODE_FLAGS = ['--liftoff-only'];

@@ -16,14 +16,10 @@ def step(loss):
     loss.backward()
 `);
 
-  it('say what a value is, and what that rests on', () => {
+  it('say what a value is', () => {
     expect(valueOf(module, nodeAt(module, 'twice', 1)).kind).toBe('tensor');
-    expect(valueOf(module, nodeAt(module, 'twice', 1)).origin).toEqual({
-      source: 'library',
-      because: ['`twice` is `made * 2` (`sample.py:5`)', '`made` is `torch.zeros(3)` (`sample.py:4`)'],
-    });
-    expect(valueOf(module, nodeAt(module, 'typed', 1)).origin.source).toBe('stated');
-    expect(valueOf(module, nodeAt(module, 'other', 1)).origin.source).toBe('name');
+    expect(valueOf(module, nodeAt(module, 'typed', 1)).kind).toBe('tensor');
+    expect(valueOf(module, nodeAt(module, 'given', 1)).kind).toBe('unknown');
   });
 
   it('say what becomes of it', () => {

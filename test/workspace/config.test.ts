@@ -89,8 +89,8 @@ describe('what it says', () => {
     });
     const made = project(cwd);
     expect([...made.selected]).toEqual(['drop-hold', 'calm-risk', 'spare-fine', 'rare-word', 'told-tale']);
-    expect([made.isFixable('drop-hold'), made.isFixable('calm-risk')]).toEqual([true, false]);
-    expect(made.unsafeFixes).toBe(true);
+    expect([made.rules.fixable.has('drop-hold'), made.rules.fixable.has('calm-risk')]).toEqual([true, false]);
+    expect(made.rules.unsafeFixes).toBe(true);
     expect(made.config.targetVersions.get('torch')).toBe('2.4');
     expect(made.config.options.get('rare-word')).toEqual({ depth: 7 });
     expect(made.config.exclude[0]?.matches(join(cwd, 'gen/x.py'))).toBe(true);
@@ -107,7 +107,7 @@ describe('what it says', () => {
       'calm-risk',
       'rare-word',
     ]);
-    expect(project(cwd, { unsafeFixes: false }).unsafeFixes).toBe(false);
+    expect(project(cwd, { unsafeFixes: false }).rules.unsafeFixes).toBe(false);
   });
 
   test('an extended file gives what this one leaves out, with paths relative to itself', () => {
@@ -287,8 +287,8 @@ describe("a config in a repository, which may be a stranger's", () => {
     const target = project(cwd, { isTarget: true });
     expect([...own.selected]).toContain('rare-word');
     expect([...target.selected]).toEqual(['drop-hold', 'calm-risk', 'spare-fine']);
-    expect([own.unsafeFixes, target.unsafeFixes]).toEqual([true, false]);
-    expect(project(cwd, { isTarget: true, unsafeFixes: true }).unsafeFixes).toBe(true);
+    expect([own.rules.unsafeFixes, target.rules.unsafeFixes]).toEqual([true, false]);
+    expect(project(cwd, { isTarget: true, unsafeFixes: true }).rules.unsafeFixes).toBe(true);
     const pins = (made: Project) =>
       made.neighbourhood
         .versionsIn(cwd)

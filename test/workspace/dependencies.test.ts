@@ -228,6 +228,16 @@ peft = peft<0.6
     ]);
   });
 
+  test('what conda lists', () => {
+    const text = '# platform: linux-64\npytorch=1.13.1=py3.8_cuda11.7_0\ntrl=0.7.4=pypi_0\npeft==0.10.0\n';
+    const cwd = folderWith({ 'requirements.txt': text });
+    expect(found(cwd)).toEqual([
+      'peft ==0.10.0 @ requirements.txt:4',
+      'torch ==1.13.1.* @ requirements.txt:2',
+      'trl ==0.7.4.* @ requirements.txt:3',
+    ]);
+  });
+
   test('conda environments', () => {
     const text = `name: train
 channels: [pytorch, nvidia]

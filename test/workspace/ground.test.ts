@@ -19,7 +19,8 @@ const FILES: Files = {
 /** Longer than the clock's grain, so that the times of folders are to be trusted. */
 const settled = () => wait(2100);
 
-const fresh = (cwd: string, folder = cwd) => discover([folder], { cwd, excludes: () => false });
+const fresh = (cwd: string, folder = cwd) =>
+  discover([folder], { cwd, excludes: () => false, sees: () => undefined });
 
 /** Walks with what an earlier walk remembers; says also whether that was of use. */
 function remembering(known: ReadonlyMap<string, Walked>) {
@@ -53,6 +54,7 @@ const CHANGES: readonly (readonly [string, (cwd: string) => void])[] = [
   ['other rules in the same file', (cwd) => writeFileSync(join(cwd, '.gitignore'), 'a.py\n')],
   ['rules where there were none', (cwd) => put(cwd, { 'inner/.gitignore': 'deep/\n' })],
   ['rules of one clone', (cwd) => put(cwd, { '.git/info/exclude': 'd.py\n' })],
+  ['another file that is ignored', (cwd) => put(cwd, { 'inner/ignored.py': '' })],
   ['an environment', (cwd) => put(cwd, { 'inner/pyvenv.cfg': '' })],
   ['a link', (cwd) => symlinkSync(join(cwd, 'ignored.py'), join(cwd, 'link.py'))],
   ['a repository inside', (cwd) => git(join(cwd, 'other'), 'init', '--quiet')],
@@ -71,6 +73,7 @@ test('a walk that is remembered finds what a fresh one finds, whatever has chang
     expect(second.news.size, name).toBe(0);
     change(cwd);
     expect(second.ground(cwd).walk(cwd).candidates, name).toEqual(fresh(cwd).candidates);
+    expect(second.ground(cwd).walk(cwd).ignored, name).toEqual(fresh(cwd).ignored);
     expect(second.ground(cwd).walk(cwd).skipped, name).toEqual(fresh(cwd).skipped);
   }
 });

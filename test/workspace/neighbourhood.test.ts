@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { LARGEST_FILE } from '../../src/workspace/bounded.js';
 import { Neighbourhood } from '../../src/workspace/neighbourhood.js';
 import { folderWith, put, repositoryWith } from './folders.js';
 
@@ -44,11 +45,13 @@ describe('the file behind an import', () => {
     expect(pathOf(outer, 'repo/a.py', '..util')).toBeUndefined();
   });
 
-  test('what cannot be read is not known', () => {
+  test('what is no file is not known, and of one in no known encoding only words are', () => {
     const cwd = folderWith({ 'a.py': '', 'bytes.py': Buffer.from('x = "\xff"\n', 'latin1') });
     mkdirSync(join(cwd, 'folder.py'));
     symlinkSync(join(cwd, 'gone.py'), join(cwd, 'link.py'));
-    for (const name of ['bytes', 'folder', 'link']) expect(pathOf(cwd, 'a.py', name)).toBeUndefined();
+    for (const name of ['folder', 'link']) expect(pathOf(cwd, 'a.py', name)).toBeUndefined();
+    const bytes = new Neighbourhood(cwd, cwd, { configured: new Map() }).moduleFor('a.py', 'bytes');
+    expect(bytes).toMatchObject({ path: 'bytes.py', isGarbled: true });
   });
 });
 
@@ -58,7 +61,7 @@ describe('the files that have a word', () => {
       .filesWith(from, { word, beside: [] })
       .files?.map(({ path }) => path);
 
-  test('all below the root of the repository, but what is ignored and the file itself', () => {
+  test('all below the root of the repository, but environments and the file itself', () => {
     const cwd = repositoryWith({
       'pkg/loss.py': 'def loss(): ...\n',
       'pkg/train.py': 'from .loss import loss\n',
@@ -76,8 +79,41 @@ describe('the files that have a word', () => {
       join(cwd, 'scripts/run.py').replaceAll('\\', '/'),
     ]);
     expect(namesOf(cwd, './pkg/../pkg/loss.py', 'loss')).toEqual(['pkg/train.py', 'scripts/run.py']);
-    expect(namesOf(cwd, 'stdin.py', 'loss')).toHaveLength(3);
+    expect(namesOf(cwd, 'stdin.py', 'loss')).toHaveLength(4);
     expect(namesOf(cwd, 'pkg/loss.py', 'gain')).toEqual([]);
+  });
+
+  test('also those that git ignores, but not what a folder of data holds', () => {
+    const cwd = repositoryWith({
+      'loss.py': 'def loss(): ...\n',
+      'local.py': 'loss()\n',
+      'mine/__init__.py': '',
+      'mine/deep/run.py': 'loss()\n',
+      'mine/deep/data/more/run.py': 'loss()\n',
+      'data/2026/run.py': 'loss()\n',
+      '.gitignore': 'local.py\nmine/\ndata/\n',
+    });
+    expect(namesOf(cwd, 'not-saved.py', 'loss')).toEqual(['loss.py', 'local.py', 'mine/deep/run.py']);
+    const around = () => new Neighbourhood(cwd, cwd, { configured: new Map() });
+    const { key } = around().filesWith('loss.py', { word: 'loss', beside: [] });
+    put(cwd, { 'local.py': 'loss().backward()\n' });
+    expect(around().answersAsBefore([['loss.py', '?loss', key]])).toBe(false);
+    put(cwd, { 'data/__init__.py': '', 'data/2026/__init__.py': '' });
+    expect(namesOf(cwd, 'not-saved.py', 'loss')).toContain('data/2026/run.py');
+  });
+
+  test('and those that may not be opened, or are in no known encoding', () => {
+    const cwd = repositoryWith({
+      'a.py': '',
+      'bytes.py': Buffer.from('loss = "\xff"\n', 'latin1'),
+      'large.py': Buffer.alloc(LARGEST_FILE + 1, ' '),
+    });
+    const { files } = new Neighbourhood(cwd, cwd, { configured: new Map() }).filesWith('a.py', {
+      word: 'loss',
+      beside: [],
+    });
+    expect(files?.map(({ path }) => path)).toEqual(['bytes.py', 'large.py']);
+    expect(files?.map((file) => file.read()?.isGarbled)).toEqual([true, undefined]);
   });
 
   test('but not those of another program', () => {

@@ -1,3 +1,4 @@
+import { NEW_AMP, OLD_AMP } from '../../src/library/names.js';
 import { type Gate, gate, placeOf } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -6,7 +7,6 @@ import { ask } from '../../src/semantic/question.js';
 import { enclosingFunction } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { NEW_AMP, OLD_AMP } from '../../src/torch/catalog.js';
 import { isAtHand } from './at-hand.js';
 import { type AmpUse, kindOfUse, OTHER_DTYPE, topOfPath } from './old-amp.js';
 

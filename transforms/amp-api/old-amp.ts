@@ -1,6 +1,8 @@
 import { isHarmlessBuiltin, isOfModulesToo } from '../../src/library/library.js';
+import { AMP_NAMES, OLD_AMP } from '../../src/library/names.js';
 import { type Gate, gate, placeOf } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
+import { readerInFile } from '../../src/semantic/liveness.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
 import { isProgram } from '../../src/semantic/program.js';
@@ -9,7 +11,6 @@ import type { Scope } from '../../src/semantic/scope.js';
 import { methodName, receiverOf } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { AMP_NAMES, OLD_AMP } from '../../src/torch/catalog.js';
 import { valueOf } from '../../src/values/index.js';
 
 /** A use of one of the names that moved. */
@@ -206,9 +207,7 @@ export function reachGates(module: PyModule, bound: readonly PyNode[]): readonly
     ),
     {
       answer: module.mentions(/(?<![.\w])(?:globals|locals|vars|eval|exec)\(/) ? 'unknown' : 'yes',
-      otherwise: ask(
-        'unreached-name',
-      )`Is \`${bound[0]?.text}\` out of reach of the \`globals()\`, \`locals()\` or \`eval()\` of this file?`,
+      otherwise: ask('unreached-name')`Is \`${bound[0]?.text}\` out of reach of ${readerInFile(module)}?`,
     },
   ];
 }

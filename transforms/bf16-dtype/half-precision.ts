@@ -1,3 +1,4 @@
+import { BITS_AND_BYTES_CONFIG, HALF } from '../../src/library/names.js';
 import { boundElsewhere } from '../../src/semantic/elsewhere.js';
 import { type Given, givenAcross, siblingOf } from '../../src/semantic/given.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -5,7 +6,6 @@ import { writtenBehind } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { plainString } from '../../src/semantic/strings.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { BITS_AND_BYTES_CONFIG, HALF } from '../../src/torch/catalog.js';
 import { argumentsCall } from '../../src/torch/huggingface/huggingface.js';
 import { isLoader, isPipeline, modelLoad } from '../../src/torch/huggingface/pretrained.js';
 

@@ -1,4 +1,5 @@
-import { isSteady as drawsNothing, isHarmlessBuiltin, ofTensor, row } from '../../src/library/library.js';
+import { isHarmlessBuiltin, ofTensor, type Row, row } from '../../src/library/library.js';
+import { LAYER_CONTAINERS, MULTIHEAD_ATTENTION, NN_MODULE } from '../../src/library/names.js';
 import { initialValue } from '../../src/semantic/attribute-uses.js';
 import {
   ancestryOf,
@@ -20,9 +21,8 @@ import {
   receiverOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
+import { waysGiven } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { LAYER_CONTAINERS, MULTIHEAD_ATTENTION, NN_MODULE } from '../../src/torch/catalog.js';
-import { definitionsOf } from '../../src/torch/module/model-value.js';
 
 const MAX_DEPTH = 6;
 
@@ -62,7 +62,7 @@ function makersOf(module: PyModule, expression: PyNode): readonly PyNode[] {
     return value?.type === 'call' ? [value] : [];
   }
   if (target.type !== 'identifier') return [];
-  const [only, ...others] = definitionsOf(module, target);
+  const [only, ...others] = waysGiven(module, target);
   if (only === undefined || others.length > 0) return [];
   if (only.kind === 'value') return only.value.type === 'call' ? [only.value] : [];
   return only.kind === 'loop' ? itemsMade(module, iterated(only.iterable)) : [];
@@ -163,4 +163,10 @@ function isSteadyCall(module: PyModule, call: PyNode, inside: PyNode, depth: num
 /** `self.part`, which may be a module with methods of its own. */
 function isPartOfSelf(receiver: PyNode): boolean {
   return receiver.type === 'attribute' && isOfSelf(receiver);
+}
+
+/** Runs without drawing random numbers. */
+function drawsNothing(known: Row | undefined): boolean {
+  const computes = known?.gives !== undefined && known.gives !== 'nothing' && known.is === undefined;
+  return computes && !known.random && !known.runs;
 }

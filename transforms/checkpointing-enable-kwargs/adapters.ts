@@ -1,10 +1,10 @@
+import { isKbitPreparation, isPeftModelMaker } from '../../src/library/paths.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf } from '../../src/semantic/statements.js';
+import { waysGiven } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isKbitPreparation, isPeftModelMaker } from '../../src/torch/catalog.js';
-import { definitionsOf } from '../../src/torch/module/model-value.js';
 
 /**
  * Whether a model has adapters of peft here, and nobody has made its inputs require gradients: peft does so itself where
@@ -12,7 +12,7 @@ import { definitionsOf } from '../../src/torch/module/model-value.js';
  */
 export function hasAdapters(module: PyModule, expression: PyNode): boolean {
   if (expression.type !== 'identifier') return false;
-  const before = reachingDefinitions(module, expression) ?? definitionsOf(module, expression);
+  const before = reachingDefinitions(module, expression) ?? waysGiven(module, expression);
   return before.some((definition) => {
     const maker = definition.kind === 'value' ? definition.value : undefined;
     const callee = maker?.function;
@@ -25,7 +25,7 @@ export function hasAdapters(module: PyModule, expression: PyNode): boolean {
 function isPrepared(module: PyModule, base: PyNode): boolean {
   const calls =
     base.type === 'identifier'
-      ? (reachingDefinitions(module, base) ?? definitionsOf(module, base)).map((each) =>
+      ? (reachingDefinitions(module, base) ?? waysGiven(module, base)).map((each) =>
           each.kind === 'value' ? each.value : undefined,
         )
       : [base];

@@ -6,18 +6,19 @@ import { binds, roleOf } from '../../src/semantic/names.js';
 import { isRepeated } from '../../src/semantic/paths.js';
 import type { Scope } from '../../src/semantic/scope.js';
 import { argumentsOf, receiverOf, unparenthesized } from '../../src/semantic/statements.js';
-import { type CodeLine, functionAround, isInLoop, linesBy, linesOf } from '../../src/syntax/code-text.js';
+import {
+  type CodeLine,
+  functionAround,
+  isInLoop,
+  isOneFunction,
+  linesBy,
+  linesNaming,
+  linesOf,
+} from '../../src/syntax/code-text.js';
 import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { gradlessAmong } from '../../src/torch/grad/gradless-lines.js';
-import {
-  callsStep,
-  isHandedBack,
-  isOneFunction,
-  isZero,
-  linesNaming,
-  recordingStretches,
-} from '../../src/torch/record/running-total.js';
+import { callsStep, isHandedBack, isZero, recordingStretches } from '../../src/torch/record/running-total.js';
 
 /** A variable that starts at zero and grows from one round of a loop to the next. */
 export interface RunningTotal {

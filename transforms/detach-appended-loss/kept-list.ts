@@ -10,7 +10,9 @@ import {
   type CodeLine,
   functionAround,
   isInLoop,
+  isOneFunction,
   linesBy,
+  linesNaming,
   linesOf,
   loopAround,
   loopsAmong,
@@ -19,13 +21,7 @@ import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { placesOf, wholeWord } from '../../src/text/words.js';
 import { gradlessAmong } from '../../src/torch/grad/gradless-lines.js';
-import {
-  callsStep,
-  isHandedBack,
-  isOneFunction,
-  linesNaming,
-  recordingStretches,
-} from '../../src/torch/record/running-total.js';
+import { callsStep, isHandedBack, recordingStretches } from '../../src/torch/record/running-total.js';
 
 /** A variable that starts as an empty list and is appended to from one round of a loop to the next. */
 export interface KeptList {

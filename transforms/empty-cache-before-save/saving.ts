@@ -1,3 +1,4 @@
+import { SAVE } from '../../src/library/names.js';
 import type { Answer } from '../../src/semantic/answer.js';
 import { importsPackage, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -9,9 +10,9 @@ import {
   methodName,
   receiverOf,
 } from '../../src/semantic/statements.js';
+import { waysGiven } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { SAVE } from '../../src/torch/catalog.js';
-import { definitionsOf, isModel, isTrainer, nameSaysModel } from '../../src/torch/module/model-value.js';
+import { isModel, isTrainer, nameSaysModel } from '../../src/torch/module/model-value.js';
 import { holdsWeights, itemsOf } from './weights.js';
 
 /** A statement that writes a model's weights. */
@@ -113,7 +114,7 @@ function isOffGpu(module: PyModule): boolean {
 function isHandedIn(module: PyModule, expression: PyNode, hops = 0): boolean {
   for (const node of expression.walk()) {
     if (node.type !== 'identifier' || roleOf(node) !== 'read') continue;
-    const definitions = definitionsOf(module, node);
+    const definitions = waysGiven(module, node);
     const isModelOrSelf = node.text === 'self' || nameSaysModel(node.text) === 'yes';
     if (isModelOrSelf && definitions.some(({ kind }) => kind === 'parameter')) return true;
     if (hops > 1) continue;

@@ -2,8 +2,9 @@ import { type Answer, any } from '../../src/semantic/answer.js';
 import { lastName } from '../../src/semantic/called-name.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, receiverOf, unparenthesized } from '../../src/semantic/statements.js';
+import { waysGiven } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { definitionsOf, isModel, nameSaysModel, passesForModel } from '../../src/torch/module/model-value.js';
+import { isModel, nameSaysModel, passesForModel } from '../../src/torch/module/model-value.js';
 
 /** Whether what is handed to `torch.save` holds a model's weights; `no` as well where nothing speaks for it. */
 export function holdsWeights(module: PyModule, expression: PyNode, hops = 0): Answer {
@@ -14,7 +15,7 @@ export function holdsWeights(module: PyModule, expression: PyNode, hops = 0): An
   if (target.type === 'attribute') return passesForModel(module, target);
   if (target.type === 'call') return isModel(module, target) === 'yes' ? 'yes' : 'no';
   if (target.type !== 'identifier' || hops > 3) return 'no';
-  const flows = definitionsOf(module, target).flatMap((definition) =>
+  const flows = waysGiven(module, target).flatMap((definition) =>
     definition.kind === 'value' ? [definition.value] : [],
   );
   const parts = [...flows, ...itemsOf(module, target)].map((value) => holdsWeights(module, value, hops + 1));

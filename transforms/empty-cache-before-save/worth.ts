@@ -1,8 +1,8 @@
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { contextManagers, enclosingWiths, methodName } from '../../src/semantic/statements.js';
+import { waysGiven } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { definitionsOf } from '../../src/torch/module/model-value.js';
 import { type ModelSave, mayUseGpu, passedAbove } from './saving.js';
 
 /** What makes new tensors of the weights: whole ones of shards, merged ones, or copies on the host. */
@@ -39,7 +39,7 @@ function copies(module: PyModule, { statement, saved }: ModelSave): boolean {
   return [...saved.walk()].some(
     (node) =>
       node.type === 'identifier' &&
-      definitionsOf(module, node).some(
+      waysGiven(module, node).some(
         (each) =>
           each.kind === 'value' &&
           (COPIES.test(each.value.text) ||

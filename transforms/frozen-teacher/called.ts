@@ -1,11 +1,16 @@
 import { attributeUses } from '../../src/semantic/attribute-uses.js';
-import { calledDefinition, classBehind, methodNamed } from '../../src/semantic/definitions.js';
+import {
+  calledDefinition,
+  classBehind,
+  definitionBehind,
+  methodNamed,
+} from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import { valuesGiven } from '../../src/semantic/function-uses.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { argumentsByParameter } from '../../src/semantic/parameters.js';
+import { argumentsByName } from '../../src/semantic/parameters.js';
 import { starredDefinition } from '../../src/semantic/star-imports.js';
 import { enclosingFunction, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
@@ -59,6 +64,28 @@ function originsOf(module: PyModule, node: PyNode): readonly Elsewhere[] {
   return (owner && valuesGiven(module, owner, only)) ?? [];
 }
 
+/** What the callers of the project give for a parameter that is called, as in `maker()`: functions, classes and lambdas, as written there. */
+export function valuesCalled(module: PyModule, callee: PyNode): readonly Elsewhere[] {
+  if (callee.type !== 'identifier') return [];
+  return originsOf(module, callee).filter(({ node }) => node.type !== 'none');
+}
+
+/** The function or the class of the project that an expression names. */
+export function definitionOfValue(module: PyModule, value: PyNode): Elsewhere | undefined {
+  const own = definitionBehind(module, value);
+  if (own !== undefined) return { module, node: own };
+  const path = qualifiedName(module, value);
+  return path === undefined ? undefined : definedElsewhere(module, path);
+}
+
+/** The functions that the callers of the project give for a parameter that is called; none where something else may be given. */
+export function functionsGiven(module: PyModule, callee: PyNode): readonly Elsewhere[] {
+  const given = valuesCalled(module, callee).map((each) => definitionOfValue(each.module, each.node));
+  return given.every((each) => each?.node.type === 'function_definition')
+    ? given.flatMap((each) => each ?? [])
+    : [];
+}
+
 /** The parameter of what a call runs that gets one of its arguments. */
 export function parameterGetting(
   found: Elsewhere,
@@ -71,7 +98,7 @@ export function parameterGetting(
   if (called === undefined) return undefined;
   const passes = (each: PyNode): boolean =>
     each.text === 'staticmethod' || gradModeOf(there, each) !== undefined;
-  const given = argumentsByParameter(module, called, call, passes);
+  const given = argumentsByName(module, called, call, passes);
   const name = given && [...given].find(([, each]) => each === value)?.[0];
   return name === undefined ? undefined : there.writes(there.scopeOf(called), name)[0];
 }

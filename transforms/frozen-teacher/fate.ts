@@ -1,4 +1,6 @@
 import { givesModule } from '../../src/library/library.js';
+import { CONTAINERS, WRAPS_MODULE } from '../../src/library/names.js';
+import { isLibraryModel, isModuleClass, isPeftModelMaker } from '../../src/library/paths.js';
 import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import { boundElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
@@ -20,10 +22,8 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isModuleClass, isPeftModelMaker } from '../../src/torch/catalog.js';
-import { CONTAINERS, isLibraryModel, WRAPS_MODULE } from '../../src/torch/catalog-modules.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
-import { classOf, definitionCalled } from './called.js';
+import { classOf, definitionCalled, definitionOfValue, valuesCalled } from './called.js';
 import { doubtsOfInstances, ownOptimizers } from './instances.js';
 import { ownNetwork, sharedBy } from './sharing.js';
 import { NetworkUses } from './uses.js';
@@ -200,13 +200,26 @@ class Follower extends NetworkUses implements Fate {
     const found = definitionCalled(module, call);
     if (!found && receiver !== undefined && givesModule(name)) return this.object(module, receiver, hops + 1);
     if (callee !== undefined && isOfTorchvision(module, callee)) return;
-    if (!found) return this.unknown(ownNetwork(`\`${shown(callee ?? call)}\``));
-    if (found.node.type === 'class_definition') {
-      this.#instance(found);
-      for (const question of sharedBy(found, module, call)) this.unknown(question);
-      return;
-    }
-    this.#factory(found, hops);
+    if (found) return this.#definition(found, module, call, hops);
+    const given = callee === undefined ? [] : valuesCalled(module, callee);
+    if (given.length === 0) this.unknown(ownNetwork(`\`${shown(callee ?? call)}\``));
+    for (const each of given) this.#maker(each, module, call, hops + 1);
+  }
+
+  /** A function that something else gave: `lambda: Net(3)`, `Net`, `build`. */
+  #maker({ module: there, node }: Elsewhere, module: PyModule, call: PyNode, hops: number): undefined {
+    if (node.type === 'lambda') return this.object(there, node.body, hops + 1);
+    const path = qualifiedName(there, node) ?? '';
+    if (MAKES.test(path) || isLibraryModel(path)) return;
+    const found = definitionOfValue(there, node);
+    if (found === undefined) return this.unknown(ownNetwork(`\`${shown(node)}\``));
+    this.#definition(found, module, call, hops);
+  }
+
+  #definition(found: Elsewhere, module: PyModule, call: PyNode, hops: number): undefined {
+    if (found.node.type !== 'class_definition') return this.#factory(found, hops);
+    this.#instance(found);
+    for (const question of sharedBy(found, module, call)) this.unknown(question);
   }
 
   /** What a class does with each of its instances. */

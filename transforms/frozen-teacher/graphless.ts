@@ -1,4 +1,6 @@
 import { builtin, cutsGraph, ofTensor, row } from '../../src/library/library.js';
+import { DATA_LOADER, NUMPY, TORCH } from '../../src/library/names.js';
+import { isModuleClass } from '../../src/library/paths.js';
 import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import { boundElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
@@ -23,16 +25,16 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { DATA_LOADER, isModuleClass, NUMPY, TORCH } from '../../src/torch/catalog.js';
 import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { passesForModel } from '../../src/torch/module/model-value.js';
 import { valueOf } from '../../src/values/index.js';
 import { recordsNoGraph } from '../../src/values/value/gradient.js';
 import { isPlainParameter, valuesPutInto } from '../../src/values/value/parts.js';
 import { isPlainAttribute } from '../../src/values/value/plain.js';
-import { classOf, definitionCalled } from './called.js';
+import { classOf, definitionCalled, functionsGiven } from './called.js';
 import { asksForGradient, first, type Given, isAsked, isLoader, isLoss, withoutGradient } from './inputs.js';
 import { isSetting, isSettingPath } from './sharing.js';
+import { givenByTrainer } from './trainer.js';
 
 const MAX_DEPTH = 24;
 const MAX_STEPS = 3000;
@@ -170,6 +172,7 @@ export class Graphless {
     if (isPlainParameter(node)) return undefined;
     const known = given?.get(node.text);
     if (known !== undefined) return this.#of(known.module, known.node, undefined, depth + 1);
+    if (givenByTrainer(module, node) === 'batch') return undefined;
     const owner = enclosingFunction(node);
     const values = owner && valuesGiven(module, owner, node);
     if (values === undefined || values.length === 0)
@@ -258,6 +261,9 @@ export class Graphless {
     const found = definitionCalled(module, call);
     if (found !== undefined && found.node.type === 'function_definition')
       return this.#returned(found, module, call, given, depth);
+    const makers = found === undefined ? functionsGiven(module, callee) : [];
+    if (makers.length > 0)
+      return first(makers, (each) => this.#returned(each, module, call, given, depth + 1));
     const isFree = callee.type === 'identifier' && module.resolve(callee) === undefined;
     if (isFree && builtin(callee.text) !== undefined)
       return builtin(callee.text)?.graph === 'cut' ? undefined : all();

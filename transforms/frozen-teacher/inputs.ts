@@ -1,4 +1,5 @@
 import { builtin, row } from '../../src/library/library.js';
+import { DATA_LOADER } from '../../src/library/names.js';
 import { type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import { valuesGiven } from '../../src/semantic/function-uses.js';
@@ -7,7 +8,6 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { ask } from '../../src/semantic/question.js';
 import { argumentsOf, enclosingFunction, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { DATA_LOADER } from '../../src/torch/catalog.js';
 import { type GradDoubt, unknown } from '../../src/torch/grad/doubts.js';
 import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
 

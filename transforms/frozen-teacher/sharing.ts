@@ -1,3 +1,4 @@
+import { isModuleClass } from '../../src/library/paths.js';
 import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classBehind, methodsOf } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
@@ -16,7 +17,6 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isModuleClass } from '../../src/torch/catalog.js';
 import { valueOf } from '../../src/values/index.js';
 import { isPlainParameter } from '../../src/values/value/parts.js';
 

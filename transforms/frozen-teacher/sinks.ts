@@ -32,6 +32,7 @@ import { isCutWhereRead, readsOf } from './detached.js';
 import { fateOf } from './fate.js';
 import { isLoss } from './inputs.js';
 import type { TeacherRun } from './sites.js';
+import { givenByTrainer } from './trainer.js';
 
 /** `net(x).detach()` */
 function isCut(module: PyModule, value: PyNode): boolean {
@@ -255,9 +256,17 @@ function isTrained(module: PyModule, callee: PyNode | undefined, networks: Reado
     if (qualifiedName(module, each) !== undefined) return false;
     const isName = each.type === 'identifier' && module.resolve(each) !== undefined;
     if (!isName && each.type !== 'attribute') return false;
+    if (isName && isTrainers(module, each)) return true;
     const fate = fateOf(module, each);
     return fate.isTrained && !fate.isFrozen;
   });
+}
+
+/** The network that a trainer gives the loss which it differentiates. */
+function isTrainers(module: PyModule, name: PyNode): boolean {
+  const scope = module.resolve(name);
+  const [only, ...others] = scope === undefined ? [] : module.writes(scope, name.text);
+  return only !== undefined && others.length === 0 && givenByTrainer(module, only) === 'network';
 }
 
 /** Another network may have: it is called, and nothing shows that it is not trained. */
@@ -265,8 +274,12 @@ function isTrainedSomehow(module: PyModule, value: PyNode, networks: ReadonlySet
   return networksIn(module, value, networks).length > 0;
 }
 
-/** What is called on the way to a value and may be a network, other than those in question. */
-function networksIn(module: PyModule, value: PyNode, networks: ReadonlySet<string>): readonly PyNode[] {
+/** What is called on the way to a value and may be a network, other than those in question; with its object, where it has one. */
+export function networksIn(
+  module: PyModule,
+  value: PyNode,
+  networks: ReadonlySet<string>,
+): readonly PyNode[] {
   const found: PyNode[] = [];
   traceGraph(module, value, {
     call: (call) => {

@@ -1,4 +1,5 @@
 import { builtin, givesModule, isOfModule, walksModule } from '../../src/library/library.js';
+import { isModelMaker, isModuleClass } from '../../src/library/paths.js';
 import { attributeUses, familyOf } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
@@ -15,14 +16,13 @@ import {
   usesElsewhere,
 } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isModuleClass } from '../../src/torch/catalog.js';
-import { isModelMaker } from '../../src/torch/catalog-modules.js';
 import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { trainedIn, walkedFor } from '../../src/torch/grad/walked-parameters.js';
 import { moduleKind } from '../../src/torch/module/modules.js';
 import { isOfKnownPackage, isPlainAttribute } from '../../src/values/value/plain.js';
 import { definitionCalled, parameterGetting } from './called.js';
 import { givesParameters } from './gives-parameters.js';
+import { isTrainedBy } from './trainer.js';
 
 const MAX_HOPS = 8;
 const DEEP_COPY = 'copy.deepcopy';
@@ -79,6 +79,7 @@ export abstract class NetworkUses {
     if (this.#used.has(key)) return;
     this.#used.add(key);
     const owner = classNode.name?.text ?? '';
+    if (isTrainedBy(module, classNode, name)) this.refute(`\`${owner}\` trains its \`${name}\``);
     if (moduleKind(module, classNode).isModule !== 'no') {
       this.unknown(
         ask(
@@ -163,7 +164,9 @@ export abstract class NetworkUses {
         return this.#unpacked(module, node, holder, hops);
       case 'return_statement': {
         const owner = enclosingFunction(node);
-        if (owner !== undefined && this.factories.has(owner)) return;
+        // What is not the function's own, its other callers get as well.
+        const isOwn = owner !== undefined && module.resolve(node) === module.scopeOf(owner);
+        if (isOwn && this.factories.has(owner)) return;
         return this.unknown(ask('untrained')`Does what \`${owner?.name?.text}\` returns stay untrained?`);
       }
       default:

@@ -1,9 +1,9 @@
+import { FSDP, OPTIMIZERS } from '../../src/library/names.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { FSDP, OPTIMIZERS } from '../../src/torch/catalog.js';
-import { callsNamed } from '../../src/torch/training/fsdp.js';
+import { callsNamed } from '../../src/torch/training/training-loop.js';
 
 /** Calls that wrap a module in `FullyShardedDataParallel`. */
 export function shardings(module: PyModule): readonly PyNode[] {

@@ -1,3 +1,4 @@
+import { CPU_OFFLOAD } from '../../src/library/names.js';
 import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { importedNames } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -5,8 +6,7 @@ import { importedPath } from '../../src/semantic/names.js';
 import { argumentsOf, keywordValue } from '../../src/semantic/statements.js';
 import { isTestFile } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { CPU_OFFLOAD } from '../../src/torch/catalog.js';
-import { accumulatingLoops, callsNamed } from '../../src/torch/training/fsdp.js';
+import { accumulatingLoops, callsNamed } from '../../src/torch/training/training-loop.js';
 
 /** Calls of `CPUOffload(…)` of torch that may offload parameters. */
 export function cpuOffloads(module: PyModule): readonly PyNode[] {

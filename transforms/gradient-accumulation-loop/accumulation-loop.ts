@@ -1,3 +1,4 @@
+import { DATA_LOADER } from '../../src/library/names.js';
 import type { Answer } from '../../src/semantic/answer.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
 import { shown } from '../../src/semantic/gate.js';
@@ -12,9 +13,9 @@ import {
   receiverOf,
   statementOf,
 } from '../../src/semantic/statements.js';
+import { waysGiven } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { DATA_LOADER } from '../../src/torch/catalog.js';
-import { definitionsOf, passesForModel } from '../../src/torch/module/model-value.js';
+import { passesForModel } from '../../src/torch/module/model-value.js';
 import { steppedOptimizer, type TrainingLoop } from '../../src/torch/training/training-loop.js';
 import { gradUsesIn } from '../../src/values/effects/grad.js';
 
@@ -170,7 +171,7 @@ function mentions(text: string, name: string): boolean {
 
 /** Whether the data of the loop has a length, by what made it. */
 export function hasLength(module: PyModule, data: PyNode): Answer {
-  const made = data.type === 'identifier' ? definitionsOf(module, data) : [];
+  const made = data.type === 'identifier' ? waysGiven(module, data) : [];
   const answers = made.map((definition): Answer => {
     if (definition.kind !== 'value') return 'unknown';
     const { value } = definition;

@@ -2,6 +2,7 @@ import { isOfModule } from '../../src/library/library.js';
 import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classAround, kinOf, methodNamed } from '../../src/semantic/definitions.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
+import { initialisation } from '../../src/semantic/instance.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { isAlwaysBeforeLoop } from '../../src/semantic/paths.js';
@@ -14,7 +15,6 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { moduleKind, registrationOf } from '../../src/torch/module/modules.js';
-import { initialisation } from '../../src/torch/statistic/in-place-statistic.js';
 import { type Constant, isInvariant, keywordValue } from './loop-constant.js';
 
 /** Above this loop the assignment means the same, and no other use of the name comes before it. */

@@ -7,12 +7,12 @@ import {
   readsOnly,
   row,
 } from '../../src/library/library.js';
+import { TORCH_DISTRIBUTED } from '../../src/library/names.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { keywordArgument } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { TORCH_DISTRIBUTED } from '../../src/torch/catalog.js';
 import { valueOf } from '../../src/values/index.js';
 
 /** What becomes of a tensor at one place where it is read. */

@@ -1,4 +1,5 @@
 import { isExact, makesConstant, row } from '../../src/library/library.js';
+import { DEVICE, TENSOR_TYPES } from '../../src/library/names.js';
 import { calledDefinition } from '../../src/semantic/definitions.js';
 import { definedElsewhere } from '../../src/semantic/elsewhere.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -17,7 +18,6 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { DEVICE, TENSOR_TYPES } from '../../src/torch/catalog.js';
 import { valueOf } from '../../src/values/index.js';
 
 /** `torch.tensor([1.0, 2.0]).view(1, 2).to(device)`: numbers written in the code, in a tensor. */

@@ -18,6 +18,7 @@ import {
   statementOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
+import { waysGiven } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import {
   argumentsCall,
@@ -31,7 +32,6 @@ import {
   CHECKPOINTING_KWARGS,
   NOT_REENTRANT,
 } from '../../src/torch/module/checkpointing.js';
-import { definitionsOf } from '../../src/torch/module/model-value.js';
 
 /**
  * Whether checkpointing, chosen at `call` in the non-re-entrant form, stays in it: nobody enables it again in the form that
@@ -103,7 +103,7 @@ function comesFromElsewhere(module: PyModule, call: PyNode): boolean {
   const model = first?.type === 'keyword_argument' ? first.value : first;
   if (model?.type === 'call') return isMadeElsewhere(module, model);
   if (model?.type !== 'identifier') return false;
-  return definitionsOf(module, model).some(
+  return waysGiven(module, model).some(
     (definition) => definition.kind === 'value' && isMadeElsewhere(module, definition.value),
   );
 }
@@ -209,7 +209,7 @@ function argumentsMade(module: PyModule, args: PyNode): PyNode | undefined {
   const value = unparenthesized(args);
   if (value.type === 'call') return plainArguments(module, value);
   if (value.type !== 'identifier') return undefined;
-  const [only, ...others] = definitionsOf(module, value);
+  const [only, ...others] = waysGiven(module, value);
   if (only?.kind !== 'value' || only.value.type !== 'call' || others.length > 0) return undefined;
   if (module.mentions(/\.gradient_checkpointing(?:_kwargs)?\s*=(?!=)|setattr\(|\.set_training\(/))
     return undefined;

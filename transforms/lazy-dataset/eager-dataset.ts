@@ -1,3 +1,4 @@
+import { LOAD_DATASET, TORCH_DATASETS } from '../../src/library/names.js';
 import type { Answer } from '../../src/semantic/answer.js';
 import { ancestryOf, classAround, heirsOf, methodNamed, selfName } from '../../src/semantic/definitions.js';
 import { shown } from '../../src/semantic/gate.js';
@@ -15,7 +16,6 @@ import {
   receiverOf,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { LOAD_DATASET, TORCH_DATASETS } from '../../src/torch/catalog.js';
 import { type OneByOne, oneByOne } from './one-by-one.js';
 
 /** A dataset class that computes all of its items when it is made, one per entry of its source. */

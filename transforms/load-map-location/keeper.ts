@@ -1,3 +1,4 @@
+import { PLAIN_BASES, TORCH } from '../../src/library/names.js';
 import { attributeValuesInProject } from '../../src/semantic/attributes.js';
 import { caughtHere } from '../../src/semantic/catching.js';
 import { ancestryOf } from '../../src/semantic/definitions.js';
@@ -8,7 +9,6 @@ import { roleOf } from '../../src/semantic/names.js';
 import { isAlwaysAfter, isAlwaysFollowed } from '../../src/semantic/paths.js';
 import { enclosingFunction, methodName, ownNodes } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { PLAIN_BASES, TORCH } from '../../src/torch/catalog.js';
 import { isModel } from '../../src/torch/module/model-value.js';
 import { isInstallable } from './installed.js';
 

@@ -1,3 +1,4 @@
+import { LR_SCHEDULERS, TORCH } from '../../src/library/names.js';
 import { ancestryOf, definitionNamed, methodNamed } from '../../src/semantic/definitions.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -5,8 +6,6 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, keywordValue, methodName, receiverOf } from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { TORCH } from '../../src/torch/catalog.js';
-import { LR_SCHEDULERS } from '../../src/torch/catalog-modules.js';
 import { isPythonNumber } from '../../src/values/value/python-number.js';
 
 /**

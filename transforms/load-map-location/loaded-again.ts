@@ -1,3 +1,4 @@
+import { LR_SCHEDULERS } from '../../src/library/names.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { namesIn, roleOf } from '../../src/semantic/names.js';
@@ -10,7 +11,6 @@ import {
   receiverOf,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { LR_SCHEDULERS } from '../../src/torch/catalog-modules.js';
 import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
 import { isNetwork, valuesAt } from './keeper.js';
 

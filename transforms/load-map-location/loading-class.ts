@@ -1,4 +1,6 @@
 import { givesModule, packageOf, row } from '../../src/library/library.js';
+import { PLAIN_BASES, WRAPS_MODULE } from '../../src/library/names.js';
+import { isModuleClass } from '../../src/library/paths.js';
 import { type Answer, all } from '../../src/semantic/answer.js';
 import { ancestryOf, definitionNamed } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
@@ -7,8 +9,6 @@ import { ingredientsOf } from '../../src/semantic/ingredients.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, decoratorsOf, methodName } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isModuleClass, PLAIN_BASES } from '../../src/torch/catalog.js';
-import { copiesLoadedState, loadsAsTorchDoes, WRAPS_MODULE } from '../../src/torch/catalog-modules.js';
 import { moduleKind } from '../../src/torch/module/modules.js';
 import { keepingClasses } from './kept-settings.js';
 import { parameterNode, takerOf } from './parameter-given.js';
@@ -126,5 +126,30 @@ function isHarmless(path: string): boolean {
   const known = packageOf(path);
   return (
     /^torch(?:\.|$)/.test(path) || (known?.harmless === true && !known.ownLoading) || loadsAsTorchDoes(path)
+  );
+}
+
+/** What is made or wrapped by a call of this, and copies state into its own tensors, wherever the state is. */
+export function copiesLoadedState(path: string): boolean {
+  return (
+    isModuleClass(path) ||
+    /^torch\.optim\.(?:lr_scheduler\.)?[A-Z]\w*$/.test(path) ||
+    /^torch\.(?:cuda\.)?amp\.(?:grad_scaler\.)?GradScaler$/.test(path) ||
+    /^torchvision\.models\.(?:\w+\.)*[a-z]\w*$/.test(path) ||
+    /^timm\.(?:models\.)?create_model$/.test(path) ||
+    /^transformers\.get_\w*schedule\w*$/.test(path) ||
+    /^(?:transformers|diffusers)\.(?:\w+\.)*(?!EMA)\w*(?:Model\w*|For[A-Z]\w+|Autoencoder\w*)(?:\.from_(?:pretrained|config))?$/.test(
+      path,
+    )
+  );
+}
+
+/** Classes and functions of packages whose modules take their state as torch's do. */
+function loadsAsTorchDoes(path: string): boolean {
+  return (
+    copiesLoadedState(path) ||
+    /^(?:transformers|diffusers|huggingface_hub|timm|pretrainedmodels|efficientnet_pytorch|segmentation_models_pytorch|(?:pytorch_)?lightning)\.(?:\w+\.)*(?!EMA)\w+$/.test(
+      path,
+    )
   );
 }

@@ -1,11 +1,10 @@
 import type { Answer } from '../../src/semantic/answer.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { copiesLoadedState } from '../../src/torch/catalog-modules.js';
 import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
 import { isModel } from '../../src/torch/module/model-value.js';
 import { givesFunctionObject } from './kept-settings.js';
-import { hasCopyingParts, isCopyingClass } from './loading-class.js';
+import { copiesLoadedState, hasCopyingParts, isCopyingClass } from './loading-class.js';
 import { allLoadPlainly } from './whole-project.js';
 
 const COPIER: Maker = { gives: copiesLoadedState, isClass: isCopyingClass, outlivesOthers: false };

@@ -1,4 +1,5 @@
 import { canonical, ofTensor } from '../../src/library/library.js';
+import { CROSS_ENTROPY } from '../../src/library/names.js';
 import { initialValue } from '../../src/semantic/attribute-uses.js';
 import { classAround } from '../../src/semantic/definitions.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
@@ -6,7 +7,6 @@ import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { CROSS_ENTROPY } from '../../src/torch/catalog.js';
 
 const HOPS = 5;
 

@@ -1,3 +1,4 @@
+import { isModuleClass } from '../../src/library/paths.js';
 import { type DefaultedOption, shadowingOption } from '../../src/semantic/command-line.js';
 import { ancestryOf } from '../../src/semantic/definitions.js';
 import { placeOf } from '../../src/semantic/gate.js';
@@ -10,7 +11,6 @@ import { plainString } from '../../src/semantic/strings.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isModuleClass } from '../../src/torch/catalog.js';
 import { libraryOf } from '../../src/torch/huggingface/huggingface.js';
 
 /** A place that says how many tokens an example may have. */

@@ -1,7 +1,7 @@
 import type { PyModule } from '../../src/semantic/module.js';
 import { passOf } from '../../src/semantic/passes.js';
+import { waysGiven } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { definitionsOf } from '../../src/torch/module/model-value.js';
 
 /** The variable by which a `for` counts its passes, where it has a name and its body leaves it alone. */
 export function ownCounter(module: PyModule, loop: PyNode): string | undefined {
@@ -18,7 +18,7 @@ export function stepCounter(module: PyModule, body: PyNode): PyNode | undefined 
     const update = statement.named[0];
     const target = update?.type === 'augmented_assignment' ? update.left : undefined;
     if (target?.type !== 'identifier' || !/\+=\s*1$/.test(update?.text ?? '')) continue;
-    const whole = definitionsOf(module, target).every(
+    const whole = waysGiven(module, target).every(
       (definition) =>
         (definition.kind === 'update' &&
           definition.operator === '+=' &&

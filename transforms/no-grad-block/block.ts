@@ -6,6 +6,7 @@ import {
   enclosingFunction,
   enclosingWiths,
   isAsync,
+  ownCalls,
   statementOf,
 } from '../../src/semantic/statements.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
@@ -17,15 +18,16 @@ import {
   no,
   unknown,
 } from '../../src/torch/grad/doubts.js';
-import { isFrozen, networkOf, SWITCHES, switchesToEvaluation } from '../../src/torch/grad/evaluation.js';
+import {
+  isFrozen,
+  networkOf,
+  SWITCHES,
+  switchesToEvaluation,
+  switchesToTraining,
+} from '../../src/torch/grad/evaluation.js';
 import { isCalledByTraining, isTrainingByName } from '../../src/torch/grad/roles.js';
 import { isPartInFile, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
-import {
-  doubtsOfPart,
-  type GradlessPart,
-  ownCalls,
-  switchesToTraining,
-} from '../../src/torch/record/left-behind.js';
+import { doubtsOfPart, type GradlessPart } from '../../src/torch/record/left-behind.js';
 import { measuredMemory } from '../../src/values/effects/forward.js';
 import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
 import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';

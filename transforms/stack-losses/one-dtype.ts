@@ -1,4 +1,5 @@
 import { isPlain, ofTensor, type Row, row } from '../../src/library/library.js';
+import { FLOAT_DTYPES } from '../../src/library/names.js';
 import type { Accumulation } from '../../src/semantic/accumulation.js';
 import type { Answer } from '../../src/semantic/answer.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
@@ -16,7 +17,6 @@ import {
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { within } from '../../src/syntax/within.js';
-import { FLOAT_DTYPES } from '../../src/torch/catalog.js';
 import { valueOf } from '../../src/values/index.js';
 import { calledBy } from '../../src/values/value/called.js';
 

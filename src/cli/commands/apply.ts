@@ -15,6 +15,7 @@ import { tidy } from '../tidying.js';
 import {
   guardFiles,
   type Held,
+  mixedFiles,
   nameHeld,
   reportUnwritten,
   sayHowToUndo,
@@ -59,19 +60,20 @@ export async function apply(context: Context): Promise<number> {
     look,
     outcomes.filter(isChanged).map(({ file, beside }) => [file.path, ...beside.map(({ path }) => path)]),
   );
+  const mixed = mixedFiles(context, look);
   const landed = await writeAll(context, look, outcomes, held);
   const bugs = outcomes.flatMap((outcome) => outcome.bugs);
   const report: Report = {
     ...landed.report,
     skipped: seen.skipped,
     checked: seen.files,
-    exclude: look.project.config.exclude.flatMap(({ patterns }) => patterns),
+    exclude: look.project.excluded,
     ...(proven && { proven }),
   };
   await tell(context, report, outputs);
   for (const sentence of outcomes.flatMap(excludedIn)) context.say(sentence);
   nameHeld(context, held);
-  stageFiles(context, look, landed.written);
+  stageFiles(context, look, landed.written, mixed);
   sayHowToUndo(context, landed.roots);
   reportUnwritten(context, landed.unwritten);
   context.confess(seen.crashes, bugs);

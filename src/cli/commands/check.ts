@@ -43,7 +43,7 @@ async function checkFiles(context: Context): Promise<number> {
     scans: seen.scans,
     skipped: seen.skipped,
     checked: seen.files,
-    exclude: look.project.config.exclude.flatMap(({ patterns }) => patterns),
+    exclude: look.project.excluded,
     ...(proven && { proven }),
     ...(look.project.config.gpu !== undefined && { runs: await runsOf(look) }),
   });

@@ -18,8 +18,11 @@ export async function config(context: Context): Promise<number> {
   const { files, settings } = originsOf(project);
   const isFile = new Set(files);
   const shown = (source: string) => (isFile.has(source) ? shownFrom(io.cwd, source) : source);
+  // Which files have one of their own is known when they are looked for.
+  project.discover();
   const origins = {
     files: files.map(shown),
+    nested: project.nestedConfigs.flatMap(({ path }) => (path === undefined ? [] : shownFrom(io.cwd, path))),
     settings: settings.map(({ source, overruled, ...rest }) => ({
       ...rest,
       source: shown(source),

@@ -5,7 +5,7 @@ import { countByEffect, effectPhrase } from '../../report/effects.js';
 import { noColor } from '../../report/paint.js';
 import { type FileChange, patchForEyes, patchOf } from '../../report/patch.js';
 import { assumedBy, assumptionSentences } from '../../report/premises.js';
-import { plural } from '../../report/prose.js';
+import { command, plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
 import type { Report } from '../../report/report.js';
 import { lineText } from '../../text/place.js';
@@ -16,6 +16,7 @@ import { patchRoot } from '../../workspace/patch-root.js';
 import { isInside, slashed } from '../../workspace/places.js';
 import { type Context, EXIT } from '../context.js';
 import { prepare, prepareStdin } from '../looking.js';
+import { waitingIn } from '../proposal.js';
 import { provenOf } from '../proven.js';
 import { strictness } from '../results.js';
 import { decided, settle, withoutBeside } from '../settling.js';
@@ -47,7 +48,7 @@ export async function diff(context: Context): Promise<number> {
     checked: seen.files,
   };
   const bugs = outcomes.flatMap((outcome) => outcome.bugs);
-  const code = await conclude(context, shown, changed, report);
+  const code = await conclude(context, shown, changed, report, waitingIn(outcomes));
   if (changed.length > 0 && root !== context.io.cwd) context.say(`Paths are relative to ${root}.`);
   context.confess(seen.crashes, bugs);
   return seen.crashes.length + bugs.length > 0 ? EXIT.error : code;
@@ -59,7 +60,7 @@ async function diffStdin(context: Context): Promise<number> {
   const outcome =
     read.kind === 'file' ? await engine.repair(read.file, withoutBeside(await project.policy())) : read;
   if (outcome.kind === 'skipped') {
-    return conclude(context, Buffer.alloc(0), [], { scans: [], skipped: [outcome], checked: 1 });
+    return conclude(context, Buffer.alloc(0), [], { scans: [], skipped: [outcome], checked: 1 }, 0);
   }
   const changed = [outcome].filter(isChanged);
   const target = resolve(io.cwd, outcome.file.path);
@@ -67,11 +68,8 @@ async function diffStdin(context: Context): Promise<number> {
   const name = isInside(target, root) ? slashed(relative(root, target)) : outcome.file.path;
   const named = changed.map((change) => changeOf(change, name));
   const patch = isRead(context) ? patchForEyes(named) : patchOf(named);
-  const code = await conclude(context, patch, changed, {
-    scans: [outcome.remaining],
-    skipped: [],
-    checked: 1,
-  });
+  const report = { scans: [outcome.remaining], skipped: [], checked: 1 };
+  const code = await conclude(context, patch, changed, report, waitingIn([outcome]));
   context.confess([], outcome.bugs);
   return outcome.bugs.length > 0 ? EXIT.error : code;
 }
@@ -108,6 +106,7 @@ async function conclude(
   patch: Buffer,
   changed: readonly Outcome[],
   report: Report,
+  waiting: number,
 ): Promise<number> {
   const shown = presented(patch, context);
   if (typeof shown === 'string') await context.show(shown);
@@ -116,13 +115,25 @@ async function conclude(
   const fixes = changed.flatMap(appliedIn);
   for (const sentence of changed.flatMap(excludedIn)) context.say(sentence);
   for (const sentence of assumptionSentences(assumedBy(fixes))) context.say(sentence);
-  if (changed.length === 0) context.say('Nothing to change.');
+  if (changed.length === 0 && waiting === 0) context.say('Nothing to change.');
+  else if (changed.length === 0)
+    context.say(`Nothing to change without an answer. ${openSentence(waiting, context)}`);
   else {
     const effects = fixes.length === 0 ? '' : `: ${effectPhrase(countByEffect(fixes))}`;
-    context.say(`${plural(fixes.length, 'fix', 'fixes')} in ${plural(filesIn(changed), 'file')}${effects}.`);
+    const open = waiting === 0 ? '' : ` ${openSentence(waiting, context)}`;
+    context.say(
+      `${plural(fixes.length, 'fix', 'fixes')} in ${plural(filesIn(changed), 'file')}${effects}.${open}`,
+    );
   }
   const found = context.args.flag('exit-code') && patch.length > 0 ? EXIT.findings : EXIT.clean;
   return Math.max(found, strictness(context, report));
+}
+
+/** Unsafe fixes that are not in the patch, and how to see them. */
+function openSentence(waiting: number, { args }: Context): string {
+  const them = waiting === 1 ? 'it' : 'them';
+  const asks = args.readsStdin ? '' : `, ${command('apply -i', args.aim)} asks about ${them}`;
+  return `${plural(waiting, 'fix', 'fixes')} ${waiting === 1 ? 'is' : 'are'} unsafe: ${command('diff --unsafe-fixes', args.aim)} shows ${them}${asks}.`;
 }
 
 /** A patch that git does not take is our bug: better no patch than a wrong one. */

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { Engine } from '../../engine/engine.js';
 import type { Outcome, Scan } from '../../engine/outcome.js';
+import { printable } from '../../report/cells.js';
 import { plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
 import { forTerminal, withoutMarks } from '../../report/terminal.js';
@@ -13,18 +14,19 @@ import { State } from '../../workspace/state.js';
 import type { Visit } from '../../workspace/visit.js';
 import { Writer } from '../../workspace/writer.js';
 import { dropTyped } from '../ask.js';
+import { refuseLooseFile } from '../baseline.js';
 import { type Context, EXIT } from '../context.js';
 import { Interrupted, wantsColor } from '../io.js';
-import { type Look, lookThrough, prepare } from '../looking.js';
+import { type Look, prepare } from '../looking.js';
 import { evidenceOf } from '../oom.js';
 import { page, pagerFor } from '../pager.js';
 import { provenByRuns, provenOf } from '../proven.js';
 import { exitCodeFor } from '../results.js';
 import type { Reasons } from '../session-files.js';
 import type { Remember } from '../session-remember.js';
-import { related } from '../settling.js';
+import { newIn, related } from '../settling.js';
 import { tidy } from '../tidying.js';
-import { guardFiles, nameHeld, reportUnwritten, sayHowToUndo, stageFiles } from '../writing.js';
+import { guardFiles, mixedFiles, nameHeld, reportUnwritten, sayHowToUndo, stageFiles } from '../writing.js';
 
 /** `apply --interactive`: the same files and guards as `apply`, with a person's answers. */
 export async function applyInteractively(context: Context): Promise<number> {
@@ -39,13 +41,12 @@ export async function applyInteractively(context: Context): Promise<number> {
       `\`${flag}\` needs a terminal on standard input and standard error. Without one, \`memfix apply\` takes the safe fixes and \`memfix diff\` prints them.`,
     );
   }
+  refuseLooseFile(context);
   const look = await prepare(context);
   await tidy(context, look.project.root);
   const evidence = await evidenceOf(context);
   const found: Visit & { readonly reasons?: Reasons } =
-    evidence === undefined
-      ? await lookThrough(context, look, 'report')
-      : await related(context, look, evidence);
+    evidence === undefined ? await newIn(context, look) : await related(context, look, evidence);
   const seen = withoutUnsound(found, await look.tools.engine());
   const held = await guardFiles(
     context,
@@ -90,7 +91,9 @@ function withoutUnsound(seen: Visit, engine: Engine): Visit {
 function nothingToReview(context: Context, scans: readonly Scan[]): number {
   const advice = scans.flatMap(({ findings }) => findings).filter((finding) => finding.advice !== undefined);
   const hint = `; \`memfix check\` has ${plural(advice.length, 'finding')} that no diff can settle`;
-  context.say(`There is nothing to review${advice.length === 0 ? '' : hint}.`);
+  const filter = (['staged', 'changed'] as const).find((name) => context.args.flag(name));
+  const why = filter !== undefined && scans.length === 0 ? ` among ${filter} files` : '';
+  context.say(`There is nothing to review${why}${advice.length === 0 ? '' : hint}.`);
   return EXIT.clean;
 }
 
@@ -109,6 +112,7 @@ async function converse(
   const leave = () => process.emit('SIGINT', 'SIGINT');
   io.signal.addEventListener('abort', leave);
   const paths: string[] = [];
+  const mixed = mixedFiles(context, look);
   const terminal = {
     input: io.stdin as NodeJS.ReadStream,
     output: (io.screen ?? io.stderr) as NodeJS.WriteStream,
@@ -132,6 +136,7 @@ async function converse(
       },
       reread: (path) => reread(look, path),
       remember: rememberer(look),
+      assumesIn: (path) => printable(assumedIn(look, path)),
       state: State.of(repositoryRoot(io.cwd) ?? io.cwd, io.env),
       resume: args.flag('resume'),
       aim: args.aim,
@@ -141,7 +146,7 @@ async function converse(
       },
       terminal,
     });
-    stageFiles(context, look, paths);
+    stageFiles(context, look, paths, mixed);
     if (result.files > 0) sayHowToUndo(context, writer.roots);
     reportUnwritten(context, result.failed);
     // The session has said what was left.
@@ -164,17 +169,21 @@ async function provenFor(context: Context, look: Look): Promise<Proven | undefin
   return runs.length === 0 ? undefined : provenByRuns(context, look, runs);
 }
 
+/** The file that a yes about a file is written into, as it is shown. */
+function assumedIn({ project }: Look, path: string): string {
+  return shownFrom(project.request.cwd, assumeFile(project.rulesFor(path).config.path, project.root));
+}
+
 /** Writes into the config that is in force, or makes one beside the project. */
 function rememberer({ project }: Look): Remember {
   return (transform, questions, path, reach) => {
-    const file = assumeFile(project.config.path, project.root);
+    const file = assumeFile(project.rulesFor(path).config.path, project.root);
     const { cwd } = project.request;
     const place = shownFrom(dirname(file), resolve(cwd, path));
     const { isolated, isTarget } = project.request;
     if (isolated || isTarget) {
       const flag = isolated ? '--isolated' : '--strict-config';
       return {
-        isWritten: false,
         note: `Nothing was written down: \`${flag}\` takes no such answers from a config.`,
       };
     }
@@ -183,10 +192,15 @@ function rememberer({ project }: Look): Remember {
         file,
         questions.map((question) => entryFor(transform, question, place, reach)),
       );
-      return { isWritten: true, note: `Accepted, and written to \`assume\` of ${shownFrom(cwd, file)}.` };
+      const name = shownFrom(cwd, file);
+      return {
+        file: name,
+        note: `Accepted, and written to \`assume\` of ${name}.`,
+        isFor: (other) => project.rulesFor(other) === project.rulesFor(path),
+      };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      return { isWritten: false, note: `${error.message}. ${error.next}` };
+      return { note: `${error.message}. ${error.next}` };
     }
   };
 }

@@ -2,9 +2,12 @@ import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { printable } from '../../report/cells.js';
 import { plural, shellWord } from '../../report/prose.js';
+import { forgetAnswers } from '../../workspace/answers.js';
+import { bytesAt } from '../../workspace/bounded.js';
 import { Failure, reasonOf } from '../../workspace/failure.js';
 import { changedFiles } from '../../workspace/git.js';
 import { repositoryRoot, shownFrom } from '../../workspace/places.js';
+import { rememberedIn } from '../../workspace/remember.js';
 import { State } from '../../workspace/state.js';
 import { hasPages, undoLast } from '../../workspace/undo.js';
 import { type Context, EXIT } from '../context.js';
@@ -36,6 +39,11 @@ export async function undo(context: Context): Promise<number> {
   }
   for (const file of undone.restored) context.say(`restored ${printable(shownFrom(io.cwd, file))}`);
   context.say(`${plural(undone.restored.length, 'file')} restored.`);
+  forgetAnswers(state, new Map(undone.restored.map((file) => [file, bytesAt(file) ?? Buffer.alloc(0)])));
+  for (const [file, count] of undone.restored.length === 0 ? [] : rememberedIn(root))
+    context.say(
+      `${printable(shownFrom(io.cwd, file))} still says yes to ${plural(count, 'question')} for good: take them out of its \`assume\` to be asked again.`,
+    );
   for (const file of stagedAmong(root, undone.restored)) {
     const name = printable(shownFrom(io.cwd, file));
     context.say(

@@ -36,11 +36,16 @@ export function offersAt(
   const safe = fixable.filter((finding) => finding.safety === 'safe' && finding.alternativeTo === undefined);
   const offers: Offer[] = [];
   if (isWanted(QUICK_FIX)) {
-    for (const finding of fixable) {
+    const here = fixable.flatMap((finding) => {
       const place = seen.placeOf(finding);
-      if (place === undefined || place.open.uri !== uri || !overlaps(place.range, range)) continue;
-      offers.push(...offersFor(finding, diagnosticOf(finding, place.range), fixable));
-    }
+      return place?.open.uri === uri && overlaps(place.range, wholeLines(range))
+        ? [{ finding, range: place.range }]
+        : [];
+    });
+    // Those that are pointed at; else those of the line that the cursor is on.
+    const met = here.filter((each) => overlaps(each.range, range));
+    for (const each of met.length > 0 ? met : here)
+      offers.push(...offersFor(each.finding, diagnosticOf(each.finding, each.range), fixable));
     if (offers.length > 0 && safe.length > 1)
       offers.push({
         action: { title: `memfix: apply all ${safe.length} safe fixes of this file`, kind: QUICK_FIX },
@@ -53,6 +58,10 @@ export function offersAt(
       deed: { kind: 'all-safe' },
     });
   return offers;
+}
+
+function wholeLines({ start, end }: Range): Range {
+  return { start: { line: start.line, character: 0 }, end: { line: end.line, character: Infinity } };
 }
 
 function offersFor(

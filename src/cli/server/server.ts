@@ -54,6 +54,7 @@ class Server {
   #resolvesEdits = false;
   #versionsEdits = false;
   #asksForSettings = false;
+  #watches = false;
   #complaint = '';
 
   constructor(
@@ -64,7 +65,10 @@ class Server {
   run(signal: AbortSignal): Promise<void> {
     const { connection, documents, notebooks } = this.wire;
     connection.onInitialize((params) => this.#initialize(params));
-    connection.onInitialized(() => void this.#readSettings(undefined));
+    connection.onInitialized(() => {
+      void this.#readSettings(undefined);
+      if (this.#watches) void this.#watch();
+    });
     connection.onDidChangeConfiguration(({ settings }) => this.#readSettings(settings));
     connection.onDidChangeWatchedFiles(() => this.#afresh());
     connection.onCodeAction((params, token) => this.#actions(params, token));
@@ -105,6 +109,7 @@ class Server {
     this.#resolvesEdits = textDocument?.codeAction?.resolveSupport?.properties.includes('edit') === true;
     this.#versionsEdits = workspace?.workspaceEdit?.documentChanges === true;
     this.#asksForSettings = workspace?.configuration === true;
+    this.#watches = workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
     const folders = workspaceFolders?.map(({ uri }) => uri) ?? (rootUri ? [rootUri] : []);
     this.spaces.begin(folders);
     this.spaces.set(initializationOptions);
@@ -121,6 +126,15 @@ class Server {
         workspace: { workspaceFolders: { supported: true } },
       },
     };
+  }
+
+  /** Asks to be told of configs that change: an editor that has none of them open does not say so by itself. */
+  async #watch(): Promise<void> {
+    const watchers = ['**/memfix.toml', '**/pyproject.toml'].map((globPattern) => ({ globPattern }));
+    const method = 'workspace/didChangeWatchedFiles';
+    await this.wire.connection.sendRequest('client/registerCapability', {
+      registrations: [{ id: 'memfix-configs', method, registerOptions: { watchers } }],
+    });
   }
 
   async #readSettings(pushed: unknown): Promise<void> {

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Engine } from '../../engine/engine.js';
+import { didYouMean } from '../../text/resemblance.js';
 import type { TransformMeta } from '../../toolkit/contract.js';
 import type { Catalogue } from '../../workspace/catalogue.js';
 import { Failure } from '../../workspace/failure.js';
@@ -51,7 +52,7 @@ export class Workspaces {
   }
 
   set(settings: unknown): void {
-    this.#settings = settingsIn(settings);
+    this.#settings = settingsIn(settings, this.tell);
     this.forget();
   }
 
@@ -73,7 +74,7 @@ export class Workspaces {
     }
     const space = await opened;
     const name = shownFrom(cwd, path);
-    const isExcluded = space.project.config.exclude.some((patterns) => patterns.matches(path, false));
+    const isExcluded = space.project.rulesFor(path).excludes(path, false);
     return isExcluded || isVendored(name) ? undefined : { space, name };
   }
 
@@ -124,10 +125,34 @@ function pathOf(uri: string): string | undefined {
   return uri.startsWith('file:') ? fileURLToPath(uri) : undefined;
 }
 
-/** Whatever an editor sends, only what it should. */
-function settingsIn(value: unknown): EditorSettings {
+const KINDS: Readonly<Record<keyof EditorSettings, 'list' | 'boolean' | 'string'>> = {
+  select: 'list',
+  extendSelect: 'list',
+  ignore: 'list',
+  unsafeFixes: 'boolean',
+  config: 'string',
+  strictConfig: 'boolean',
+};
+
+/** Keys that extensions of editors have for themselves. */
+const OF_EDITORS: ReadonlySet<string> = new Set(['command', 'enable', 'path', 'trace']);
+
+/** Whatever an editor sends, only what it should; it hears of what does not count. */
+function settingsIn(value: unknown, tell: (words: string) => void): EditorSettings {
   if (typeof value !== 'object' || value === null) return {};
+  // As the servers of other linters have it.
+  if ('settings' in value) return settingsIn(value.settings, tell);
   const given = value as Readonly<Record<string, unknown>>;
+  for (const [name, each] of Object.entries(given)) {
+    const kind = KINDS[name as keyof EditorSettings] as (typeof KINDS)[keyof EditorSettings] | undefined;
+    if (kind === undefined && !OF_EDITORS.has(name))
+      tell(`the setting \`${name}\` is none of memfix.${didYouMean(name, Object.keys(KINDS))}`);
+    const isRight = kind === 'list' ? Array.isArray(each) : typeof each === kind;
+    if (kind !== undefined && each !== null && each !== undefined && !isRight)
+      tell(
+        `the setting \`${name}\` does not count: it must be a ${kind === 'list' ? 'list of names' : kind}.`,
+      );
+  }
   const words = (name: string) => {
     const list = given[name];
     return Array.isArray(list) && list.length > 0

@@ -52,7 +52,7 @@ function decideBy(answers: Answers, seed: number): Decide {
   if (answers === 'all') return () => ({ kind: 'apply' });
   const random = new Random(seed);
   if (answers === 'mixed') return () => ({ kind: random.oneOf('apply', 'skip', 'suppress') });
-  return policy({ unsafe: answers === 'unsafe', fixable: () => true });
+  return policy({ unsafe: answers === 'unsafe' });
 }
 
 /** What memfix promises for any text, whatever is in it. */

@@ -1,3 +1,5 @@
+import { LogicalLines } from './logical-lines.js';
+
 /** What stands for a line that only IPython understands, in the program that is looked at. */
 export interface Mask {
   /** Counted from 0 in the cell. */
@@ -5,20 +7,39 @@ export interface Mask {
   readonly python: string;
 }
 
-/** Code that nobody sees, and that may read and change any variable. */
-const UNSEEN = 'exec("")';
-/** What leaves the variables of the program alone. */
-const HARMLESS = 'get_ipython()';
+/** Code that nobody sees, and that may read and change any variable: that of a magic. */
+function unseen(magic: string): string {
+  return `exec("${magic.replace(/["\\]/g, '')}")`;
+}
+
+/** What leaves the variables of the program alone, but for those that it is given; its value is not known. */
+function harmless(given = ''): string {
+  return `get_ipython(${given})`;
+}
+
+/** A command of a shell. One that installs packages is kept: it says which versions there are. */
+function shell(command: string): string {
+  const words = command.replace(/\s+/g, ' ').trim();
+  const isKept = INSTALLS.test(words) && words.isWellFormed() && words.length <= LONGEST_COMMAND;
+  return isKept ? `get_ipython().system(${JSON.stringify(words)})` : harmless();
+}
+
+const INSTALLS = /\b(?:pip[\d.]*|conda|mamba|uv)\b.*\b(?:install|add)\b/;
+const LONGEST_COMMAND = 2000;
 
 /** Cell magics whose body is Python that runs among the variables of the notebook. */
-const PYTHON_BODY: ReadonlySet<string> = new Set(['capture', 'prun', 'time', 'timeit']);
+const PYTHON_BODY: ReadonlySet<string> = new Set([
+  ...['capture', 'memit', 'prun', 'pyinstrument', 'scalene', 'snakeviz', 'time', 'timeit', 'wandb'],
+]);
 
 /** Cell magics whose body another program reads. */
 const OTHER_PROGRAM: ReadonlySet<string> = new Set([
-  ...['bash', 'sh', 'cmd', 'system', 'sx', 'script', 'perl', 'ruby'],
+  ...['bash', 'sh', 'shell', 'cmd', 'system', 'sx', 'script', 'perl', 'ruby'],
   ...['python', 'python2', 'python3', 'pypy', 'writefile', 'file'],
   ...['html', 'HTML', 'javascript', 'js', 'latex', 'markdown', 'svg', 'SVG'],
 ]);
+
+const SHELLS: ReadonlySet<string> = new Set(['bash', 'sh', 'shell', 'cmd', 'system', 'sx']);
 
 /** Line magics that run the statement behind them. */
 const RUNS_STATEMENT: ReadonlySet<string> = new Set(['time', 'timeit', 'prun', 'memit', 'lprun', 'mprun']);
@@ -26,9 +47,11 @@ const RUNS_STATEMENT: ReadonlySet<string> = new Set(['time', 'timeit', 'prun', '
 const HARMLESS_LINES: ReadonlySet<string> = new Set([
   ...['alias', 'autoreload', 'bookmark', 'cat', 'cd', 'colors', 'conda', 'config', 'cp', 'dirs', 'env'],
   ...['hist', 'history', 'install_ext', 'ldir', 'less', 'load_ext', 'll', 'ls', 'lsmagic', 'lx', 'mamba'],
-  ...['man', 'matplotlib', 'mkdir', 'more', 'mv', 'pdb', 'pdoc', 'pinfo', 'pinfo2', 'pip', 'popd'],
-  ...['precision', 'pushd', 'pwd', 'reload_ext', 'rm', 'rmdir', 'set_env', 'tensorboard', 'unload_ext'],
-  ...['uv', 'watermark', 'who', 'who_ls', 'whos', 'xmode'],
+  ...['logoff', 'logon', 'logstart', 'logstate', 'logstop', 'man', 'matplotlib', 'mkdir', 'more', 'mv'],
+  ...['notebook', 'page', 'pdb', 'pdef', 'pdoc', 'pfile', 'pinfo', 'pinfo2', 'pip', 'popd', 'pprint'],
+  ...['precision', 'psource', 'pushd', 'pwd', 'pycat', 'quickref', 'rehashx', 'reload_ext', 'reset'],
+  ...['reset_selective', 'rm', 'rmdir', 'save', 'set_env', 'shell', 'system', 'tensorboard', 'unload_ext'],
+  ...['uv', 'watermark', 'who', 'who_ls', 'whos', 'xdel', 'xmode'],
 ]);
 
 const LINE_MAGIC = /^(\s*)%(\w+)[ \t]*(.*)$/;
@@ -37,25 +60,29 @@ const HELP = /^(\s*)(?:\?|%{0,2}(?!\d)[\w*]+(?:\.(?!\d)[\w*]+|\[-?\d+\])*\?{1,2}
 const ASSIGNED = /^(\s*[A-Za-z_][\w.,\s[\]'"()*]*=)\s*(?:%(\w+)[ \t]*|!(?!=))(.*)$/;
 /** Works without its percent sign where nothing else is called that. */
 const AUTOMATIC = /^(\s*)(?:pip|conda|mamba)3?[ \t]+(?:install|uninstall|list|show)\b/;
+const NUMERIC_OPTIONS = /^(?:-[a-z]+(?:[ \t]*\d+)?[ \t]+)+/i;
 const OPTIONS = /^(?:-[a-z](?:[ \t]*\d+|[ \t]+[\w./]+(?=[ \t]))?[ \t]+)+/i;
 
-/** The lines of a cell that only IPython understands. `all`: nothing of the cell is Python of this program. */
+/** The lines of a cell that only IPython understands. */
 export function masksOf(lines: readonly string[]): readonly Mask[] {
   const first = lines.findIndex((line) => line.trim() !== '');
   const magic = /^\s*%%(\S+)(.*)$/.exec(lines[first] ?? '');
   if (magic === null) return lineMasks(lines, 0);
   const [, name = '', options = ''] = magic;
   if (PYTHON_BODY.has(name)) {
-    const stated = options.trim() !== '' && name !== 'capture' ? UNSEEN : '';
-    return [{ line: first, python: stated }, ...lineMasks(lines, first + 1)];
+    // `%%timeit x = f()`: what is behind the options is run first.
+    const stated = name === 'capture' ? undefined : statementIn(name, `${options.trim()} `);
+    return [{ line: first, python: stated ?? '' }, ...lineMasks(lines, first + 1)];
   }
   const isOther = OTHER_PROGRAM.has(name) && !/--(?:out|err|proc)\b/.test(options);
-  return wholeCell(lines, isOther ? HARMLESS : UNSEEN);
+  if (!isOther) return wholeCell(lines, unseen(`%%${name}`));
+  return wholeCell(lines, SHELLS.has(name) ? shell(commandsIn(lines.slice(first + 1))) : harmless());
 }
 
-/** Every line of a cell that is no Python, for all that is known. */
-export function unseenCell(lines: readonly string[]): readonly Mask[] {
-  return wholeCell(lines, UNSEEN);
+/** The lines of a shell's program as one, without comments. */
+function commandsIn(lines: readonly string[]): string {
+  const installs = lines.join('\n').replace(/\\\n/g, ' ').split('\n');
+  return installs.filter((line) => !/^\s*#/.test(line) && INSTALLS.test(line)).join('; ');
 }
 
 function wholeCell(lines: readonly string[], python: string): readonly Mask[] {
@@ -67,72 +94,53 @@ function lineMasks(lines: readonly string[], from: number): readonly Mask[] {
   const reader = new LogicalLines();
   for (let at = from; at < lines.length; at++) {
     const line = lines[at] ?? '';
-    const python = reader.isAtStart ? pythonFor(line) : undefined;
+    const joined = reader.isAtStart ? joinedAt(lines, at) : [];
+    const python = reader.isAtStart ? pythonFor(line, joined.join(' ')) : undefined;
     if (python === undefined) {
       reader.read(line);
       continue;
     }
     masks.push({ line: at, python });
-    for (let last = line; last.endsWith('\\') && at + 1 < lines.length; ) {
-      at++;
-      last = lines[at] ?? '';
-      masks.push({ line: at, python: '' });
-    }
+    for (const _ of joined.slice(1)) masks.push({ line: ++at, python: '' });
   }
   return masks;
 }
 
-/** What stands for a line that begins a statement; undefined where it is Python. */
-function pythonFor(line: string): string | undefined {
+/** A line and those that backslashes join to it, without these. */
+function joinedAt(lines: readonly string[], at: number): readonly string[] {
+  let end = at;
+  while (lines[end]?.endsWith('\\') && end + 1 < lines.length) end++;
+  return lines.slice(at, end + 1).map((line) => line.replace(/\\$/, ''));
+}
+
+/** What stands for a line that begins a statement; undefined where it is Python. `whole`: with the lines joined to it. */
+function pythonFor(line: string, whole: string): string | undefined {
   const assigned = ASSIGNED.exec(line);
   if (assigned !== null) {
     const [, target = '', name, rest = ''] = assigned;
-    if (name === undefined) return `${target} ${HARMLESS}`;
-    return `${target} ${name === 'time' && rest !== '' ? rest : UNSEEN}`;
+    return `${target} ${name === undefined ? harmless() : valueOf(name, rest)}`;
   }
   const plain = SHELL.exec(line) ?? HELP.exec(line) ?? AUTOMATIC.exec(line);
-  if (plain !== null) return `${plain[1]}${HARMLESS}`;
+  if (plain !== null) return `${plain[1]}${shell(whole.replace(/^\s*!+/, ''))}`;
   const magic = LINE_MAGIC.exec(line);
   if (magic === null) return undefined;
   const [, indent = '', name = '', rest = ''] = magic;
-  if (RUNS_STATEMENT.has(name)) {
-    const statement = rest.replace(OPTIONS, '');
-    return statement === '' || statement.startsWith('-') ? `${indent}${UNSEEN}` : `${indent}${statement}`;
-  }
-  return `${indent}${HARMLESS_LINES.has(name) ? HARMLESS : UNSEEN}`;
+  const statement = RUNS_STATEMENT.has(name) ? statementIn(name, rest) : undefined;
+  if (statement !== undefined) return indent + statement;
+  return indent + (HARMLESS_LINES.has(name) ? shell(whole.replace(/^\s*%/, '')) : unseen(`%${name}`));
 }
 
-const TOKEN = /#.*|\\.|"""|'''|["']|[([{]|[)\]}]/g;
+/** What a magic gives that a variable is set to. */
+function valueOf(name: string, rest: string): string {
+  const statement = RUNS_STATEMENT.has(name) ? statementIn(name, rest) : undefined;
+  if (statement !== undefined)
+    return name === 'time' ? statement : harmless(statement.replace(/;?(?:[ \t]+#[^"']*)?$/, ''));
+  return HARMLESS_LINES.has(name) ? harmless() : unseen(`%${name}`);
+}
 
-/** Follows Python's brackets, strings and line joining, to tell where a statement begins. */
-class LogicalLines {
-  #depth = 0;
-  #quote: string | undefined;
-  #isJoined = false;
-
-  get isAtStart(): boolean {
-    return this.#depth === 0 && this.#quote === undefined && !this.#isJoined;
-  }
-
-  read(line: string): void {
-    for (const [token] of line.matchAll(TOKEN)) {
-      if (this.#quote !== undefined) {
-        if (token.startsWith(this.#quote)) this.#quote = undefined;
-        else if (token.startsWith('#')) this.#readRest(token.slice(1));
-      } else if (token.startsWith('#')) break;
-      else if (/^["']/.test(token)) this.#quote = token;
-      else if (/[([{]/.test(token)) this.#depth++;
-      else if (/[)\]}]/.test(token)) this.#depth = Math.max(0, this.#depth - 1);
-    }
-    this.#isJoined = line.endsWith('\\') && this.#quote === undefined;
-    // A string in single quotes ends with its line, unless a backslash joins it.
-    if (this.#quote?.length === 1 && !line.endsWith('\\')) this.#quote = undefined;
-  }
-
-  /** What follows a `#` in a string is still looked at. */
-  #readRest(rest: string): void {
-    const joined = this.#isJoined;
-    this.read(rest);
-    this.#isJoined = joined;
-  }
+/** What a magic runs, behind its options; undefined where there is none, or one that cannot be told from an option. */
+function statementIn(name: string, rest: string): string | undefined {
+  const options = /^time(?:it)?$/.test(name) ? NUMERIC_OPTIONS : OPTIONS;
+  const statement = rest.replace(options, '').trim();
+  return statement === '' || statement.startsWith('-') ? undefined : statement;
 }

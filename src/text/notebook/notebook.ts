@@ -1,7 +1,8 @@
 import type { Position, Span } from '../lines.js';
 import { Lines } from '../lines.js';
 import { memberOf, partsOf, skipSpace } from './json.js';
-import { type Mask, masksOf, unseenCell } from './magics.js';
+import { type Mask, masksOf } from './magics.js';
+import { unreadCell } from './unread.js';
 
 /**
  * A notebook as it was read. Its code cells are one Python program, in order: each follows a comment with its number, and
@@ -14,6 +15,16 @@ export interface Notebook {
   readonly cells: readonly CodeCell[];
   /** In the order of the program. */
   readonly masks: readonly Masked[];
+  /** The cells that are no Python, in their order; absent where all are. */
+  readonly unread?: readonly Unread[];
+}
+
+/** A cell that is no Python, and what is against it. */
+export interface Unread {
+  readonly cell: number;
+  /** In the cell, where that is known. */
+  readonly at: Position;
+  readonly message: string;
 }
 
 export interface CodeCell {
@@ -52,12 +63,12 @@ export function readNotebook(json: string): Notebook | { readonly reason: string
 
 const NO_NOTEBOOK = { reason: 'it is JSON, but not a notebook of version 2, 3 or 4' };
 
-/** The same notebook with all of some cells masked: nobody knows what they do. */
-export function withUnseen({ json, cells }: Notebook, numbers: ReadonlySet<number>): Notebook {
-  return assembled(json, cells, numbers);
+/** The same notebook with all of some cells masked: nobody knows what they do with what they name. */
+export function withUnread({ json, cells }: Notebook, unread: readonly Unread[]): Notebook {
+  return { ...assembled(json, cells, new Set(unread.map(({ cell }) => cell))), unread };
 }
 
-function assembled(json: string, cells: readonly CodeCell[], unseen: ReadonlySet<number>): Notebook {
+function assembled(json: string, cells: readonly CodeCell[], unread: ReadonlySet<number>): Notebook {
   let mark = '#:';
   while (cells.some(({ source }) => source.includes(mark))) mark += ':';
   const masks: Masked[] = [];
@@ -65,7 +76,7 @@ function assembled(json: string, cells: readonly CodeCell[], unseen: ReadonlySet
   for (const { number, source } of cells) {
     const lines = new Lines(source);
     const contents = Array.from({ length: lines.count }, (_, index) => lines.content(index + 1));
-    const found = unseen.has(number) ? unseenCell(contents) : masksOf(contents);
+    const found = unread.has(number) ? unreadCell(contents) : masksOf(contents);
     const byLine = new Map(found.map((mask: Mask) => [mask.line, mask]));
     program += `${mark}cell ${number}\n`;
     contents.forEach((content, index) => {

@@ -1,6 +1,13 @@
-import { importsPackage, qualifiedName } from '../../semantic/imports.js';
+import { methodCallsAt } from '../../semantic/called-name.js';
+import { calledPath, importsPackage } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { hasSplat, keywordValue, positionalArguments, receiverOf } from '../../semantic/statements.js';
+import {
+  hasSplat,
+  keywordValue,
+  methodName,
+  positionalArguments,
+  receiverOf,
+} from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import type { Span } from '../../text/lines.js';
@@ -37,14 +44,14 @@ function placesOfBackwards(module: PyModule): readonly (Span & { readonly backwa
 }
 
 function findBackwards(module: PyModule): readonly Backward[] {
-  return module.at('backward(').flatMap(({ text, parent }) => {
-    const call = parent?.type === 'attribute' ? parent.parent : undefined;
-    if (!/^(?:manual_)?backward$/.test(text) || call?.type !== 'call' || call.function !== parent) return [];
+  return methodCallsAt(module, 'backward(').flatMap((call) => {
+    const name = methodName(call) ?? '';
+    if (!/^(?:manual_)?backward$/.test(name)) return [];
     const receiver = receiverOf(call);
     const [first, ...others] = positionalArguments(call);
     const engine =
-      text !== 'backward' ||
-      (parent !== undefined && qualifiedName(module, parent) !== undefined) ||
+      name !== 'backward' ||
+      calledPath(module, call) !== undefined ||
       ENGINE.test(receiver?.text ?? '') ||
       (importsPackage(module, 'deepspeed') && /model/i.test(receiver?.text ?? ''));
     const value = first !== undefined && engine ? first : receiver;

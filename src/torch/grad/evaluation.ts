@@ -1,12 +1,15 @@
 import { givesModule } from '../../library/library.js';
 import type { Answer } from '../../semantic/answer.js';
+import { callOfMethod } from '../../semantic/called-name.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { excludeOneAnother, lastOf } from '../../semantic/paths.js';
 import {
   argumentsOf,
+  argumentValue,
   enclosingFunction,
   enclosingLoops,
+  isPlainPath,
   methodName,
   ownNodes,
   receiverOf,
@@ -100,11 +103,12 @@ const MODE = /\.(?:eval|train|to|cuda|cpu|parameters|state_dict|load_state_dict)
 function findEvaluations(module: PyModule): readonly Evaluation[] {
   const found = new Map<PyNode, Map<string, { model: PyNode; evals: PyNode[] }>>();
   for (const node of SWITCHES.flatMap((literal) => module.atWhere(literal, mayEvaluate))) {
-    const call = node.parent?.parent;
-    if (call?.type !== 'call' || !switchesToEvaluation(call)) continue;
+    const call = callOfMethod(node);
+    if (call === undefined || !switchesToEvaluation(call)) continue;
     const model = networkOf(call);
     const functionNode = enclosingFunction(call);
-    if (model === undefined || functionNode === undefined || isNested(call, functionNode)) continue;
+    const owner = call.closest('lambda', 'class_definition', 'function_definition');
+    if (model === undefined || functionNode === undefined || owner !== functionNode) continue;
     const models = found.get(functionNode) ?? new Map<string, { model: PyNode; evals: PyNode[] }>();
     const known = models.get(model.text) ?? { model, evals: [] };
     known.evals.push(call);
@@ -120,7 +124,7 @@ function findEvaluations(module: PyModule): readonly Evaluation[] {
       const forwards = runs.filter(
         (call) => !gradless.includes(call) && (!isSeenTo || isForward(call, model.text)),
       );
-      const trains = calls.filter((call) => isTrainMode(call, model.text));
+      const trains = calls.filter((call) => switchesToTraining(call, model.text));
       const switched = lastOf(module, [...evals, ...trains]);
       // Where all that records a graph is the training part, there is nothing to say.
       if (!forwards.some((forward) => evals.some((call) => switched(forward).events.has(call)))) return [];
@@ -152,12 +156,8 @@ function runsOf(
 export function switchesToEvaluation(call: PyNode): boolean {
   const given = argumentsOf(call);
   if (methodName(call) === 'eval') return given.length === 0;
-  const [mode] = given;
-  return (
-    methodName(call) === 'train' &&
-    given.length === 1 &&
-    (mode?.type === 'keyword_argument' ? mode.value : mode)?.type === 'false'
-  );
+  const [mode, ...others] = given.map(argumentValue);
+  return methodName(call) === 'train' && others.length === 0 && mode?.type === 'false';
 }
 
 /** `model` of `model.eval()`, `model.to(device).eval()` and `model = build().eval()`. */
@@ -170,35 +170,15 @@ export function networkOf(evalCall: PyNode): PyNode | undefined {
   )
     outer = outer.parent.parent;
   const { parent } = outer;
-  if (parent?.type === 'assignment' && parent.right === outer) {
-    const target = parent.left;
-    return target !== undefined && isPlainPath(target) ? target : undefined;
-  }
+  if (parent?.type === 'assignment' && parent.right === outer)
+    return parent.left !== undefined && isPlainPath(parent.left) ? parent.left : undefined;
   let inner = receiverOf(evalCall);
   while (inner?.type === 'call' && givesModule(methodName(inner) ?? '')) inner = receiverOf(inner);
   return inner !== undefined && isPlainPath(inner) ? inner : undefined;
 }
 
-/** Names, attributes and items by a constant or a name: the same text is the same object. */
-export function isPlainPath(node: PyNode): boolean {
-  if (node.type === 'identifier') return true;
-  if (node.type === 'attribute') return isPlainPath(node.object ?? node.children[0] ?? node);
-  if (node.type !== 'subscript') return false;
-  const value = node.value;
-  const keys = node.named.slice(1);
-  return (
-    value !== undefined &&
-    isPlainPath(value) &&
-    keys.every((key) => /^(?:string|integer|identifier)$/.test(key.type))
-  );
-}
-
-function isNested(node: PyNode, functionNode: PyNode): boolean {
-  const nearest = node.closest('lambda', 'class_definition', 'function_definition');
-  return nearest !== functionNode;
-}
-
-function isTrainMode(call: PyNode, model: string): boolean {
+/** `model.train()`, or a switch to a mode that is not known. */
+export function switchesToTraining(call: PyNode, model: string): boolean {
   return methodName(call) === 'train' && receiverOf(call)?.text === model && !switchesToEvaluation(call);
 }
 

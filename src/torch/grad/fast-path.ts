@@ -1,22 +1,14 @@
-import { boundElsewhere } from '../../semantic/elsewhere.js';
+import { FAST_PATHS, VALUES_ONLY } from '../../library/names.js';
 import { placeOf } from '../../semantic/gate.js';
+import { modulesBehindImports } from '../../semantic/imported-modules.js';
 import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 
-/** Modules with a faster path that only runs without gradients: other kernels, other rounding, other padding. */
-const FAST_PATHS: readonly string[] = [
-  'TransformerEncoder',
-  'TransformerDecoder',
-  'MultiheadAttention',
-  'nn.Transformer(',
-];
 /** In another file, by whatever name it goes there; and the models of torchvision that are made of them. */
 const FAST_PATH =
   /\b(?:Transformer(?:En|De)coder(?:Layer)?|MultiheadAttention|nn\.Transformer|vit_[blh]_\d+)(?:\b(?!\.|\w)|[()])/;
-const IMPORTED = /^[ \t]*import[ \t]+([\w.]+)/gm;
-const IMPORTED_FROM = /^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(?:\(([^()]*)\)|([^\n]*))/gm;
 
 /** From one file to the next, this far. */
 const MAX_HOPS = 2;
@@ -43,21 +35,6 @@ function namesFastPath({ code }: PyModule): boolean {
   return FAST_PATH.test(code);
 }
 
-/** Where the functions and classes stand that a file imports, by their names or with their module. */
-function* modulesBehindImports(module: PyModule): Generator<PyModule> {
-  for (const [, name = ''] of module.text.matchAll(IMPORTED)) {
-    const found = module.around.module(name);
-    if (found !== undefined) yield found;
-  }
-  for (const [, from = '', inBrackets, onLine = ''] of module.text.matchAll(IMPORTED_FROM)) {
-    for (const each of (inBrackets ?? onLine).replace(/#[^\n]*/g, '').split(',')) {
-      const name = /\w+/.exec(each)?.[0];
-      const found = name && boundElsewhere(module, from.endsWith('.') ? from + name : `${from}.${name}`);
-      if (found) yield found.module;
-    }
-  }
-}
-
 /** A call in another file that may give the function a model with such a path, or a caller of the function around it. */
 export function fastPathGivenIn(module: PyModule, functionNode: PyNode, hops = 0): string | undefined {
   const name = functionNode.name;
@@ -72,16 +49,6 @@ export function fastPathGivenIn(module: PyModule, functionNode: PyNode, hops = 0
   }
   return undefined;
 }
-
-/** Of linear algebra, what computes the vectors, too, where a graph is recorded: on the CPU, the values are then rounded otherwise. */
-const VALUES_ONLY: readonly string[] = [
-  'svdvals',
-  'eigvalsh',
-  'lstsq',
-  'matrix_norm',
-  'linalg.cond',
-  'linalg.norm',
-];
 
 /** Such a function in a part of the file. */
 export function valuesOnlyIn(module: PyModule, part: PyNode): string | undefined {

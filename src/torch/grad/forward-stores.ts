@@ -1,24 +1,18 @@
 import { cutsGraph, row } from '../../library/library.js';
+import { isModuleClass } from '../../library/paths.js';
 import { stringValue } from '../../semantic/attribute-uses.js';
-import { classAround, definitionBehind, selfName } from '../../semantic/definitions.js';
+import { attributeOfSelf } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
-import { definitionOf } from '../../semantic/flow.js';
 import { isOnlyAsked } from '../../semantic/given-away.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
-import {
-  enclosingFunction,
-  givenTo,
-  methodName,
-  receiverOf,
-  unparenthesized,
-} from '../../semantic/statements.js';
+import { outlivingName } from '../../semantic/outliving.js';
+import { argumentValue, givenTo, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { keepsGiven } from '../../values/value/names.js';
-import { isModuleClass } from '../catalog.js';
 import { isSetBefore } from './set-before.js';
 
 /** A value that may have a graph, put where it outlives the call: on `self`, in a global, in what those hold. */
@@ -36,22 +30,20 @@ export function* storesOf(module: PyModule, functionNode: PyNode): Generator<Sto
     // `type(self).last = value` reads like one to the parser.
     if (node.type === 'type_alias_statement') yield { into: node, name: '', isHeld: true };
     for (const { target, values, name } of putBy(module, node)) {
-      const found = outside(module, functionNode, target);
+      const found = outlivingName(module, functionNode, target);
       if (found === undefined || recordsNoGraph(module, node)) continue;
       if (!values.some((value) => mayHaveGraph(module, value))) continue;
-      yield { into: target, name: name ?? found, isHeld: node.type !== 'assignment' || !isOfSelf(target) };
+      yield {
+        into: target,
+        name: name ?? found,
+        isHeld: node.type !== 'assignment' || attributeOfSelf(target) === undefined,
+      };
     }
   }
 }
 
-/** `self.name` */
-export function isOfSelf(target: PyNode): boolean {
-  return target.type === 'attribute' && target.object?.text === classAround(target)?.self;
-}
-
 export function mayHaveGraph(module: PyModule, given: PyNode): boolean {
-  const value = given.type === 'keyword_argument' ? (given.value ?? given) : given;
-  const known = valueOf(module, value);
+  const known = valueOf(module, argumentValue(given));
   return known.kind !== 'number' && known.mayHaveGraph();
 }
 
@@ -97,50 +89,6 @@ function isKeeper(module: PyModule, receiver: PyNode): boolean {
   if (receiver.type !== 'identifier' || module.resolve(receiver) !== module.scope) return false;
   const maker = makerOf(module, receiver);
   return maker !== undefined && !isModuleClass(maker) && !/^(?:logging|loguru|torch)\b/.test(maker);
-}
-
-/** The name that others find a target by, where it is not one of the function's own. */
-function outside(
-  module: PyModule,
-  functionNode: PyNode,
-  target: PyNode,
-  seen = new Set<PyNode>(),
-): string | undefined {
-  let root = unparenthesized(target);
-  let name: string | undefined;
-  while (root.type === 'attribute' || root.type === 'subscript') {
-    if (root.type === 'attribute') name = root.attribute?.text;
-    const inner = root.field(root.type === 'attribute' ? 'object' : 'value');
-    if (inner === undefined) return undefined;
-    root = inner;
-  }
-  // `type(self).last = value`
-  if (root.type === 'call') return root.function?.text === 'type' ? name : undefined;
-  if (root.type !== 'identifier') return undefined;
-  const method = enclosingFunction(root);
-  if (root.text === selfNameAround(method)) return name === '__dict__' ? '' : (name ?? '');
-  const scope = module.resolve(root);
-  if (scope === undefined || !functionNode.contains(scope.node))
-    return definitionBehind(module, root)?.type === 'class_definition' ? (name ?? root.text) : root.text;
-  if (target === root) return undefined;
-  // `cache = self.cache`, and then `cache[key] = value`.
-  for (const write of module.writes(scope, root.text)) {
-    const definition = definitionOf(write);
-    const value = definition.kind === 'value' ? unparenthesized(definition.value) : undefined;
-    if (value === undefined || !/^(?:identifier|attribute|subscript)$/.test(value.type)) continue;
-    if (value.text === root.text || seen.has(write)) continue;
-    const found = outside(module, functionNode, value, seen.add(write));
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function selfNameAround(functionNode: PyNode | undefined): string | undefined {
-  for (let at = functionNode; at !== undefined; at = enclosingFunction(at)) {
-    const self = selfName(at);
-    if (self !== undefined) return self;
-  }
-  return undefined;
 }
 
 /** Whether a file reads what goes by a name, as something whose graph may count, and after another run may have left it. */

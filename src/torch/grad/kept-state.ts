@@ -1,24 +1,30 @@
+import { CACHING, PARAMETRIZE_CACHED, RECOMPUTING } from '../../library/names.js';
+import { foundAnywhere, isAnywhere } from '../../semantic/anywhere.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { nameOf } from '../../semantic/called-name.js';
-import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { ancestryOf, attributeOfSelf, calledDefinition, classAround } from '../../semantic/definitions.js';
 import { placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsOf, reachedFrom } from '../../semantic/reach.js';
+import { returnsOf } from '../../semantic/returns.js';
 import {
+  calleeOf,
   decoratorsOf,
   enclosingClass,
   enclosingFunction,
   givenTo,
+  keywordValue,
   ownNodes,
+  positionalArguments,
+  wholeName,
 } from '../../semantic/statements.js';
+import { plainString } from '../../semantic/strings.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../../values/value/plain.js';
-import { CACHING, PARAMETRIZE_CACHED } from '../catalog.js';
 import { mayHold } from '../module/holds.js';
 import { mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 import {
-  isOfSelf,
   isReadForGraph,
   mayHaveGraph,
   readsGraphIn,
@@ -61,6 +67,8 @@ interface Handed {
 export function stateOfForward(module: PyModule, network: PyNode): KeptState | undefined {
   const files = module.memo(keptAnywhere, module);
   if (files === undefined) return UNREAD;
+  const recomputed = module.memo(recomputedWeight, module);
+  if (recomputed !== undefined) return recomputed;
   const may = ({ owner }: { readonly owner: string }): boolean => mayHold(module, network, owner);
   for (const { states, calls } of files) {
     const state = states.find(
@@ -93,15 +101,11 @@ function isReadInProject(module: PyModule, name: string, isHeld: boolean): boole
 }
 
 function findRead(module: PyModule, name: string): boolean {
-  if (name === '' || readsGraphOf(module.alone, name)) return true;
-  const files = module.around.summaries({ word: name, beside: [] }, readsGraphOf);
-  return files === undefined || files.includes(true);
+  return name === '' || isAnywhere(module, name, readsGraphOf);
 }
 
 function findReadIn(module: PyModule, name: string): boolean {
-  if (name === '' || readsGraphIn(module.alone, name)) return true;
-  const files = module.around.summaries({ word: name, beside: [] }, readsGraphIn);
-  return files === undefined || files.includes(true);
+  return name === '' || isAnywhere(module, name, readsGraphIn);
 }
 
 /** Where a function or method of the project of this name keeps what it is given, if somebody reads that. */
@@ -126,9 +130,7 @@ function keptByFunction(
 }
 
 function findCache(module: PyModule, name: string): string | undefined {
-  const files = module.around.summaries({ word: name, beside: [] }, keptByDecorator);
-  if (files === undefined) return name;
-  return [...files, keptByDecorator(module.alone, name)].find((each) => each !== undefined);
+  return foundAnywhere(module, name, keptByDecorator, name);
 }
 
 /** What the function that a decorator puts in the place of another keeps. */
@@ -164,7 +166,10 @@ function makesAnew(module: PyModule, functionNode: PyNode): boolean {
 /** `self`, `self.name`, `self.name[key]`: not what was given in. */
 function isPartOfSelf(into: PyNode): boolean {
   const object = into.type === 'subscript' ? into.value : into;
-  return object !== undefined && (isOfSelf(object) || object.text === classAround(object)?.self);
+  return (
+    object !== undefined &&
+    (attributeOfSelf(object) !== undefined || object.text === classAround(object)?.self)
+  );
 }
 
 function keptIn(module: PyModule): ForwardKeeps {
@@ -204,9 +209,13 @@ function* statesLeft(
   owner: string,
 ): Generator<KeptState> {
   for (const { into, name, isHeld } of storesRunBy(module, method)) {
+    const own = attributeOfSelf(into)?.classNode;
     const reads = isHeld ? readsGraphIn : readsGraphOf;
-    const isRead = isOfSelf(into) ? isReadByFamily(module, classNode, name, isHeld) : reads(module, name);
-    yield { owner, attribute: into.text, unread: isRead ? undefined : name, isHeld };
+    const isRead = own ? isReadByFamily(module, classNode, name, isHeld) : reads(module, name);
+    // `self` of a helper is another object than the network.
+    const isHelper = own !== undefined && !ancestryOf(module, classNode).classes.includes(own);
+    const attribute = isHelper ? `${own.name?.text}.${name}` : into.text;
+    yield { owner, attribute, unread: isRead ? undefined : name, isHeld };
   }
   // `@cached_property`: what it computed once is there for all who ask later.
   const caching = decoratorsOf(method).some((each) => caches(module, each));
@@ -233,13 +242,7 @@ function caches(module: PyModule, decorator: PyNode): boolean {
 }
 
 function returnsGraph(module: PyModule, functionNode: PyNode): boolean {
-  return [...ownNodes(functionNode)].some(({ type, named: [value] }) => {
-    return type === 'return_statement' && value !== undefined && mayHaveGraph(module, value);
-  });
-}
-
-function calleeOf(decorator: PyNode): PyNode {
-  return decorator.type === 'call' ? (decorator.function ?? decorator) : decorator;
+  return returnsOf(functionNode).some((value) => value !== undefined && mayHaveGraph(module, value));
 }
 
 /** The decorators that are functions of the project, by their names. */
@@ -269,6 +272,52 @@ function namesGiven(module: PyModule, method: PyNode): readonly string[] {
   });
 }
 
+/** `weight_norm(layer)`: what a forward has made of its parameters is on the layer until the next, for a penalty of weights. */
+function recomputedWeight(module: PyModule): KeptState | undefined {
+  const wholes = [...RECOMPUTING].map((path) => path.slice(path.lastIndexOf('.') + 1));
+  for (const word of new Set(wholes)) {
+    const files = module.around.summaries({ word, beside: [] }, recomputedIn);
+    if (files === undefined) return UNREAD;
+    for (const state of [recomputedIn(module.alone, word), ...files].flat())
+      if (isWeightRead(module, state.unread ?? '')) return state;
+  }
+  return undefined;
+}
+
+function recomputedIn(alone: PyModule, word: string): readonly KeptState[] {
+  return alone.words(word).flatMap((node) => {
+    const whole = wholeName(node);
+    // By another name it may be called with any.
+    if (node.closest('aliased_import', 'block', 'module')?.type === 'aliased_import')
+      return [{ owner: word, attribute: 'self', unread: '', isHeld: true }];
+    if (!RECOMPUTING.has(qualifiedName(alone, whole) ?? '')) return [];
+    const call = whole.parent?.type === 'call' && whole.parent.function === whole ? whole.parent : undefined;
+    const given = call && (keywordValue(call, 'name') ?? positionalArguments(call)[1]);
+    const name = given === undefined ? 'weight' : (plainString(given) ?? '');
+    return [{ owner: word, attribute: name, unread: name, isHeld: true }];
+  });
+}
+
+function isWeightRead(module: PyModule, name: string): boolean {
+  if (name === '' || module.alone.memo(readsWeight, name)) return true;
+  const files = module.around.summaries({ word: name, beside: [] }, readsWeight);
+  return files === undefined || files.includes(true);
+}
+
+/** Other than by a forward, before which it is computed, and to be initialised. */
+function readsWeight(alone: PyModule, name: string): boolean {
+  if (new RegExp(`getattr\\([^()]*,\\s*["']${name}["']`).test(alone.code)) return true;
+  return alone.words(name).some((node) => {
+    const place = node.parent;
+    if (place?.type !== 'attribute' || place.attribute !== node || !isReadForGraph(alone, place))
+      return false;
+    const call = place.parent?.type === 'argument_list' ? place.parent.parent : undefined;
+    if (call?.function && qualifiedName(alone, call.function)?.startsWith('torch.nn.init.')) return false;
+    const method = enclosingFunction(place);
+    return !(attributeOfSelf(place) && method !== undefined && runsInForward(alone, method));
+  });
+}
+
 /** Where the project computes parametrized weights once for all forwards inside a `with`. */
 export function cachedParametrization(module: PyModule): string | undefined {
   return module.memo(findCachedParametrization, module);
@@ -281,9 +330,8 @@ function findCachedParametrization(module: PyModule): string | undefined {
 }
 
 function cachedIn(alone: PyModule): string | undefined {
-  const found = alone.words('cached').find((node) => {
-    const callee = node.parent?.type === 'attribute' ? node.parent : node;
-    return qualifiedName(alone, callee) === PARAMETRIZE_CACHED;
-  });
+  const found = alone
+    .words('cached')
+    .find((node) => qualifiedName(alone, wholeName(node)) === PARAMETRIZE_CACHED);
   return found && `of ${placeOf(alone, found)}`;
 }

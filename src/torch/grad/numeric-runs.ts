@@ -2,7 +2,14 @@ import { isOfModule } from '../../library/library.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { enclosingFunction, givenTo, methodName, ownNodes, receiverOf } from '../../semantic/statements.js';
+import {
+  enclosingFunction,
+  givenTo,
+  isPlainPath,
+  methodName,
+  ownNodes,
+  receiverOf,
+} from '../../semantic/statements.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { reachesGradUse } from '../../values/effects/grad.js';
@@ -10,7 +17,7 @@ import { isGradOff } from '../../values/effects/mode.js';
 import { hasLayers } from '../module/layers.js';
 import { isModel, nameSaysModel } from '../module/model-value.js';
 import { moduleKind } from '../module/modules.js';
-import { type Evaluation, isPlainPath, switchesToEvaluation } from './evaluation.js';
+import { type Evaluation, switchesToEvaluation } from './evaluation.js';
 import { isPartInFile, isPartInProject, runsNetwork } from './runs.js';
 
 /** What ends as a number, a list, an array or an index, or is cut off, has no graph. */

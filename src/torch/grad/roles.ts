@@ -1,12 +1,12 @@
+import { LIGHTNING, NN_MODULE, TORCH_COMPILE, TORCH_JIT } from '../../library/names.js';
 import { ancestryOf } from '../../semantic/definitions.js';
 import { functionUses } from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
 import { getsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { decoratorsOf, enclosingClass } from '../../semantic/statements.js';
+import { calleeOf, decoratorsOf, enclosingClass, wholeName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { usesInOtherModes } from '../../values/effects/mode.js';
-import { LIGHTNING, NN_MODULE, TORCH_COMPILE, TORCH_JIT } from '../catalog.js';
 
 /** Functions whose grad mode is their caller's business: a framework or the training loop calls them. */
 const CALLED_BY_TRAINING: ReadonlySet<string> = new Set([
@@ -56,14 +56,10 @@ export function isTrainingByName(functionNode: PyNode): boolean {
 export type Compiler = 'jit' | 'compile' | 'foreign';
 
 export function compilerOf(module: PyModule, functionNode: PyNode): Compiler | undefined {
-  const decorators = decoratorsOf(functionNode).map((decorator) =>
-    decorator.type === 'call' ? (decorator.function ?? decorator) : decorator,
+  const decorators = decoratorsOf(functionNode).map(calleeOf);
+  const takers = functionUses(module, functionNode).flatMap(
+    (use) => callTaking(wholeName(use))?.function ?? [],
   );
-  const takers = functionUses(module, functionNode).flatMap((use) => {
-    const value = use.parent?.type === 'attribute' ? use.parent : use;
-    const call = value.parent?.type === 'argument_list' ? value.parent.parent : undefined;
-    return call?.function ?? [];
-  });
   for (const callee of [...decorators, ...takers]) {
     const path = qualifiedName(module, callee);
     if (path?.startsWith(TORCH_JIT)) return 'jit';
@@ -76,11 +72,15 @@ export function compilerOf(module: PyModule, functionNode: PyNode): Compiler | u
 /** The place in another file that gives the function to TorchScript. */
 export function scriptedElsewhere(module: PyModule, functionNode: PyNode): string | undefined {
   const taken = usesInOtherModes(module, functionNode).uses.find(({ module: there, node, isCertain }) => {
-    const call = node.parent?.type === 'argument_list' ? node.parent.parent : undefined;
-    const callee = call?.function;
+    const callee = callTaking(node)?.function;
     return isCertain && callee !== undefined && qualifiedName(there, callee)?.startsWith(TORCH_JIT) === true;
   });
   return taken && placeOf(taken.module, taken.node);
+}
+
+/** The call that a value is a positional argument of. */
+function callTaking(value: PyNode): PyNode | undefined {
+  return value.parent?.type === 'argument_list' ? value.parent.parent : undefined;
 }
 
 /** `no`: the file has nothing to do with torch. `lazily`: only functions import it. */

@@ -1,3 +1,4 @@
+import { LIGHTNING, PLAIN_BASES } from '../../library/names.js';
 import { ancestryOf, classAround } from '../../semantic/definitions.js';
 import { isFreshContainer } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -6,7 +7,6 @@ import { enclosingFunction, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
-import { LIGHTNING, PLAIN_BASES } from '../catalog.js';
 
 /**
  * Whether a read of `self.name` sees only what the same run of the method has set it to: whatever an earlier run left there

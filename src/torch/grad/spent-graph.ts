@@ -1,17 +1,18 @@
 import { ofTensor, row } from '../../library/library.js';
-import { isSetBetween } from '../../semantic/attributes.js';
+import { isSameValue, sourcesOf } from '../../semantic/attributes.js';
+import { methodCallsAt } from '../../semantic/called-name.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import { membersAsked } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isAlwaysAfter, isAlwaysFollowed } from '../../semantic/paths.js';
+import { returnsOf } from '../../semantic/returns.js';
 import {
   argumentsOf,
   enclosingFunction,
   enclosingLoops,
   methodName,
-  ownNodes,
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
@@ -32,19 +33,21 @@ export function spendingBackward(module: PyModule, value: PyNode): Backward | un
     module,
     value,
     [...parts, ...sourcesOf(module, value)],
-    (each) => !each.retains && (isSame(module, each.value, value) || includes(module, each.value, parts)),
+    (each) =>
+      !each.retains && (isSameValue(module, each.value, value) || includes(module, each.value, parts)),
   );
 }
 
 /** The backward of the same round that has used up the pass of the network which the value was computed from. */
 export function passSpendingBackward(module: PyModule, value: PyNode): Backward | undefined {
   const passes = new Set<PyNode>();
-  const run = callsBehind(module, value);
+  const mayRun = (call: PyNode): boolean => mayHaveWeights(module, call);
+  const run = callsBehind(module, value).filter(mayRun);
   traceGraph(module, value, {
     binding: ({ node, value: given }) => {
       if (networksOf(module, given).size === 0) return;
       // Where nothing else ran since, there is no graph but its own.
-      const before = new Set(callsBehind(module, given));
+      const before = new Set(callsBehind(module, given).filter(mayRun));
       if (isPass(module, given) || run.every((call) => before.has(call))) passes.add(node);
     },
   });
@@ -56,28 +59,18 @@ export function passSpendingBackward(module: PyModule, value: PyNode): Backward 
   );
 }
 
-/** The calls behind a value whose code may have weights of its own. */
+/** The calls that the graph of a value may come from. */
 function callsBehind(module: PyModule, value: PyNode): readonly PyNode[] {
   const found: PyNode[] = [];
-  traceGraph(module, value, {
-    call: (call) => {
-      if (mayHaveWeights(module, call)) found.push(call);
-    },
-  });
+  traceGraph(module, value, { call: (call) => found.push(call) });
   return found;
 }
 
 /** A network certainly ran: what is called was made by a class of modules, or is asked for its parameters or its mode. */
 function isPass(module: PyModule, value: PyNode): boolean {
-  let found = false;
-  traceGraph(module, value, {
-    call: (call) => {
-      const callee = call.function;
-      const owners = [callee, callee?.type === 'attribute' ? callee.object : undefined];
-      found ||= owners.some((each) => each !== undefined && isNetwork(module, each));
-    },
-  });
-  return found;
+  return callsBehind(module, value).some((call) =>
+    [call.function, receiverOf(call)].some((each) => each !== undefined && isNetwork(module, each)),
+  );
 }
 
 function isNetwork(module: PyModule, value: PyNode): boolean {
@@ -108,11 +101,11 @@ function savesForBackward(module: PyModule, call: PyNode, depth: number): boolea
     return path !== undefined || !runsHelper(module, call);
   const helper = calledDefinition(module, call);
   if (helper?.type !== 'function_definition') return runsLayers(module, call);
-  const returned = [...ownNodes(helper)].filter(({ type }) => type === 'return_statement');
+  const returned = returnsOf(helper);
   return (
     depth < MAX_DEPTH &&
     returned.length > 0 &&
-    returned.every(({ named: [given] }) => given !== undefined && holdsActivations(module, given, depth + 1))
+    returned.every((given) => given !== undefined && holdsActivations(module, given, depth + 1))
   );
 }
 
@@ -123,13 +116,7 @@ function runsHelper(module: PyModule, call: PyNode): boolean {
 
 /** The value was computed by layers in a chain: to differentiate it takes weights as they were. */
 export function needsWeights(module: PyModule, value: PyNode): boolean {
-  let found = false;
-  traceGraph(module, value, {
-    call: (node) => {
-      found ||= runsChain(module, node);
-    },
-  });
-  return found;
+  return callsBehind(module, value).some((call) => runsChain(module, call));
 }
 
 /**
@@ -176,7 +163,7 @@ function backwardsByRound(module: PyModule): ReadonlyMap<PyNode | undefined, ByB
   return found;
 }
 
-/** What `isSame` and `includes` could come to on their way from an expression: at least that. */
+/** What `isSameValue` and `includes` could come to on their way from an expression: at least that. */
 function bindingsBehind(module: PyModule, expression: PyNode): ReadonlySet<PyNode> {
   const found = new Set<PyNode>();
   const seen = new Set<PyNode>();
@@ -195,28 +182,6 @@ function bindingsBehind(module: PyModule, expression: PyNode): ReadonlySet<PyNod
     nodes = inner.map(unparenthesized);
   }
   return found;
-}
-
-/** The same variable, attribute or element, which nothing has set in between. */
-export function isSame(module: PyModule, one: PyNode, other: PyNode): boolean {
-  const [a, b] = [unparenthesized(one), unparenthesized(other)];
-  if (a.text !== b.text || !/^(?:identifier|attribute|subscript)$/.test(a.type)) return false;
-  if (a.type !== 'identifier' && isSetBetween(module, a, b)) return false;
-  const [from, to] = [sourcesOf(module, a), sourcesOf(module, b)];
-  return from.length > 0 && from.length === to.length && from.every((binding) => to.includes(binding));
-}
-
-/** What gives a variable its value, or the one whose attribute or element a node is. */
-export function sourcesOf(module: PyModule, expression: PyNode): readonly PyNode[] {
-  let root = unparenthesized(expression);
-  while (root.type !== 'identifier') {
-    const inner = root.object ?? root.value;
-    if (inner === undefined) return [];
-    root = inner;
-  }
-  return (reachingDefinitions(module, root) ?? []).flatMap(({ kind, node }) =>
-    kind === 'update' ? [] : [node],
-  );
 }
 
 /** Whenever the value is computed, one of them runs in the same round. */
@@ -306,10 +271,8 @@ function optimizerSteps(module: PyModule): readonly PyNode[] {
 }
 
 function findSteps(module: PyModule): readonly PyNode[] {
-  return module.at('.step(').flatMap(({ text, parent }) => {
-    const call = text === 'step' ? parent?.parent : undefined;
-    // A step of `higher` and its like makes new weights and keeps the graph.
-    const changes = call?.type === 'call' && !/diff/i.test(receiverOf(call)?.text ?? '');
-    return changes && steppedOptimizer(module, call) !== undefined ? [call] : [];
-  });
+  // A step of `higher` and its like makes new weights and keeps the graph.
+  return methodCallsAt(module, '.step(').filter(
+    (call) => !/diff/i.test(receiverOf(call)?.text ?? '') && steppedOptimizer(module, call) !== undefined,
+  );
 }

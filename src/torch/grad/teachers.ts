@@ -1,11 +1,15 @@
 import { walksModule } from '../../library/library.js';
+import { DEEPCOPY } from '../../library/names.js';
+import { methodCallsAt, placesOf, targetGiven } from '../../semantic/called-name.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { functionUses } from '../../semantic/function-uses.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
   argumentsOf,
+  argumentValue,
   enclosingFunction,
+  isPlainPath,
   methodName,
   receiverOf,
   statementOf,
@@ -13,7 +17,7 @@ import {
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff, onlyRunsGradOff } from '../../values/effects/mode.js';
 import { backwards } from './backward-calls.js';
-import { isPlainPath, networkOf, SWITCHES, switchesToEvaluation } from './evaluation.js';
+import { networkOf, SWITCHES, switchesToEvaluation } from './evaluation.js';
 import { walkedFor } from './walked-parameters.js';
 
 /** Networks of the file by their text: those that may be somebody's teacher, and those that are trained here. */
@@ -29,54 +33,39 @@ export function networksIn(module: PyModule): Networks {
 function findNetworks(module: PyModule): Networks {
   const trained = new Set<string>();
   const frozen = new Set<string>();
-  for (const literal of ['parameters()', 'children()', 'modules()']) {
-    for (const node of module.at(literal)) {
-      const call = node.parent?.parent;
-      const network = call?.type === 'call' ? receiverOf(call) : undefined;
-      if (call === undefined || network === undefined || !walksModule(methodName(call) ?? '')) continue;
-      const walked = walkedFor(module, call);
-      if (walked === 'frozen') frozen.add(network.text);
-      else if (walked !== 'plain') trained.add(network.text);
-    }
+  for (const call of methodCallsAt(module, 'parameters()', 'children()', 'modules()')) {
+    const network = receiverOf(call);
+    if (network === undefined || !walksModule(methodName(call) ?? '')) continue;
+    const walked = walkedFor(module, call);
+    if (walked === 'frozen') frozen.add(network.text);
+    else if (walked !== 'plain') trained.add(network.text);
   }
   const teachers = new Set<string>();
-  for (const call of switches(module)) {
+  for (const call of methodCallsAt(module, ...SWITCHES)) {
     const network = switchesToEvaluation(call) ? networkOf(call) : undefined;
     if (network !== undefined) teachers.add(network.text);
     else if (methodName(call) === 'train') trained.add(receiverOf(call)?.text ?? '');
   }
   for (const text of [...copies(module), ...twinsOf(module, trained)]) teachers.add(text);
-  for (const node of module.at('requires_grad_(')) {
-    const call = node.parent?.parent;
-    const [mode] = call?.type === 'call' ? argumentsOf(call) : [];
-    if (call !== undefined && (mode?.value ?? mode)?.type === 'false')
-      frozen.add(networkOf(call)?.text ?? '');
+  for (const call of methodCallsAt(module, 'requires_grad_(')) {
+    const [mode] = argumentsOf(call).map(argumentValue);
+    if (mode?.type === 'false') frozen.add(networkOf(call)?.text ?? '');
   }
   for (const text of [...trained, ...frozen, 'self', '']) teachers.delete(text);
   return { teachers, trained };
 }
 
-function switches(module: PyModule): readonly PyNode[] {
-  return SWITCHES.flatMap((literal) => module.at(literal)).flatMap((node) => {
-    const call = node.parent?.parent;
-    return call?.type === 'call' ? [call] : [];
-  });
-}
-
 /** `target.load_state_dict(net.state_dict())`, `target = copy.deepcopy(net)`. */
 function* copies(module: PyModule): Generator<string> {
-  for (const node of module.at('.load_state_dict(')) {
-    const call = node.parent?.parent;
-    const [given] = call?.type === 'call' ? argumentsOf(call) : [];
-    const receiver = call && receiverOf(call);
+  for (const call of methodCallsAt(module, '.load_state_dict(')) {
+    const [given] = argumentsOf(call);
+    const receiver = receiverOf(call);
     const isCopy = given?.type === 'call' && methodName(given) === 'state_dict';
     if (isCopy && receiver !== undefined && isPlainPath(receiver)) yield receiver.text;
   }
   for (const node of module.at('deepcopy(')) {
     const call = node.closest('call');
-    const callee = call?.function;
-    if (call === undefined || callee === undefined || qualifiedName(module, callee) !== 'copy.deepcopy')
-      continue;
+    if (call === undefined || calledPath(module, call) !== DEEPCOPY) continue;
     const statement = statementOf(call).named[0];
     const target = statement?.type === 'assignment' ? statement.left : undefined;
     if (target !== undefined && isPlainPath(target)) yield target.text;
@@ -96,7 +85,7 @@ function* twinsOf(module: PyModule, trained: ReadonlySet<string>): Generator<str
   for (const maker of makers) {
     for (const node of module.at(`${maker}(`)) {
       const call = node.closest('call');
-      const target = call?.function?.text === maker ? targetOf(call) : undefined;
+      const target = call?.function?.text === maker ? targetGiven(call) : undefined;
       if (target !== undefined && isPlainPath(target)) yield target.text;
     }
   }
@@ -114,29 +103,6 @@ function makerOf(value: PyNode): PyNode | undefined {
   for (let inner = receiverOf(call); inner?.type === 'call'; inner = receiverOf(call)) call = inner;
   const callee = call.type === 'call' ? call.function : undefined;
   return callee !== undefined && /(?:^|\.)[A-Z]\w*$/.test(callee.text) ? callee : undefined;
-}
-
-/** The name that gets what a call makes, perhaps moved. */
-function targetOf(call: PyNode): PyNode | undefined {
-  let value = call;
-  while (value.parent?.type === 'attribute' && value.parent.parent?.type === 'call')
-    value = value.parent.parent;
-  const { parent } = value;
-  if (parent?.type === 'assignment') return parent.right === value ? parent.left : undefined;
-  const assignment = parent?.parent;
-  const targets = assignment?.type === 'assignment' ? assignment.left?.named : undefined;
-  return parent !== undefined && targets?.length === parent.named.length
-    ? targets[parent.named.indexOf(value)]
-    : undefined;
-}
-
-/** Where the network stands, as written. */
-export function placesOf(module: PyModule, text: string): readonly PyNode[] {
-  const last = text.slice(text.lastIndexOf('.') + 1);
-  return module.words(last).flatMap((node) => {
-    const whole = node.parent?.type === 'attribute' && node.parent.attribute === node ? node.parent : node;
-    return whole.text === text ? [whole] : [];
-  });
 }
 
 /** The code around differentiates, or a function of the file that runs it does. */

@@ -1,9 +1,18 @@
+import { OPTIMIZERS } from '../../library/names.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { argumentsOf, methodName, receiverOf, statementOf } from '../../semantic/statements.js';
+import {
+  argumentsOf,
+  argumentValue,
+  assignedValue,
+  isTarget,
+  methodName,
+  receiverOf,
+  statementOf,
+} from '../../semantic/statements.js';
+import { isUnbound, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isPlainAttribute } from '../../values/value/plain.js';
-import { OPTIMIZERS } from '../catalog.js';
 
 /**
  * What becomes of the parameters or the parts that a walk over a network gives. `plain`: they are counted, copied or
@@ -25,7 +34,7 @@ export function walkedFor(module: PyModule, call: PyNode): Walked {
     const callee = outer?.function;
     if (outer === undefined || callee === undefined) break;
     if (isOptimizerClass(module, callee)) return 'trained';
-    if (!isBuiltin(module, callee)) return 'taken';
+    if (!isUnbound(module, callee)) return 'taken';
     if (callee.text === 'next') return isLookedAt(outer) ? 'plain' : 'taken';
     if (!PASSES.test(callee.text)) return callee.text === 'len' ? 'plain' : 'taken';
     if (callee.text === 'zip') position = argumentsOf(outer).indexOf(at);
@@ -58,10 +67,6 @@ function isOptimizerClass(module: PyModule, callee: PyNode): boolean {
   return path.startsWith(OPTIMIZERS) && /^torch\.optim\.(?:\w+\.)?[A-Z]\w*$/.test(path);
 }
 
-function isBuiltin(module: PyModule, callee: PyNode): boolean {
-  return callee.type === 'identifier' && module.resolve(callee) === undefined;
-}
-
 /** `next(net.parameters()).device` */
 function isLookedAt(value: PyNode): boolean {
   const attribute = value.parent;
@@ -81,9 +86,8 @@ function worst(found: readonly Walked[]): Walked {
 }
 
 function fateOf(module: PyModule, name: PyNode, place: PyNode): Walked {
-  const scope = module.resolve(name);
-  if (scope === undefined) return 'taken';
-  const reads = module.reads(scope, name.text).filter((read) => place.contains(read));
+  if (isUnbound(module, name)) return 'taken';
+  const reads = readsOf(module, name).filter((read) => place.contains(read));
   return worst(reads.map((read) => fateOfRead(module, read)));
 }
 
@@ -112,21 +116,18 @@ function fateOfRead(module: PyModule, read: PyNode): Walked {
 function fateOfAttribute(module: PyModule, attribute: PyNode): Walked {
   const name = attribute.attribute?.text ?? '';
   const above = attribute.parent;
-  if (name === 'requires_grad') {
-    const isSet = above?.type === 'assignment' && above.left === attribute;
-    return isSet && above.right?.type === 'false' ? 'frozen' : 'plain';
-  }
+  if (name === 'requires_grad') return assignedValue(attribute)?.type === 'false' ? 'frozen' : 'plain';
   if (name === 'requires_grad_' && above?.type === 'call') {
     const [mode] = argumentsOf(above);
-    return (mode?.value ?? mode)?.type === 'false' ? 'frozen' : 'plain';
+    return mode && argumentValue(mode).type === 'false' ? 'frozen' : 'plain';
   }
   if (/^(?:weight|bias)$/.test(name) && above?.type === 'attribute') return fateOfAttribute(module, above);
   if (name !== 'data' && /grad|hook|parameters|modules|children|weight|bias/.test(name)) return 'taken';
   // Its value is changed, read or copied: who gets that gets no parameter.
   if (name === 'data' || isPlainAttribute(name)) return 'plain';
   if (above?.type === 'call' && above.function === attribute) return 'plain';
-  if (above?.type === 'assignment' && above.left === attribute)
-    return /^(?:true|false|none|integer|float|string)$/.test(above.right?.type ?? '') ? 'plain' : 'taken';
+  if (isTarget(attribute))
+    return /^(?:true|false|none|integer|float|string)$/.test(above?.right?.type ?? '') ? 'plain' : 'taken';
   return module.mentions(/\.grad\b/) ? 'taken' : 'plain';
 }
 
@@ -134,7 +135,7 @@ function fateOfAttribute(module: PyModule, attribute: PyNode): Walked {
 function isHarmlessCall(module: PyModule, call: PyNode | undefined): boolean {
   const callee = call?.function;
   if (call === undefined || callee === undefined) return false;
-  if (isBuiltin(module, callee))
+  if (isUnbound(module, callee))
     return /^(?:isinstance|print|len|type|str|repr|hasattr|id)$/.test(callee.text);
   const path = qualifiedName(module, callee);
   if (path !== undefined) return /^torch\.[a-z]\w*$/.test(path);

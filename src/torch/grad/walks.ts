@@ -1,5 +1,6 @@
 import { givesHeld, givesModule, isPlainMethod, walksModule } from '../../library/library.js';
-import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { callOfMethod } from '../../semantic/called-name.js';
+import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
@@ -8,7 +9,9 @@ import {
   methodName,
   receiverOf,
   unparenthesized,
+  wholeName,
 } from '../../semantic/statements.js';
+import { waysGiven } from '../../semantic/variables.js';
 import { behindBracket } from '../../syntax/code-text.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff } from '../../values/effects/mode.js';
@@ -64,9 +67,8 @@ export function walks(module: PyModule): readonly Walk[] {
 function findWalks(module: PyModule): readonly Walk[] {
   const found = new Map<PyNode, Walk>();
   const calls = WALKERS.flatMap((word) => module.atWhere(word, mayWalk)).flatMap((node) => {
-    const call = node.parent?.parent;
-    const name = call?.type === 'call' ? methodName(call) : undefined;
-    return call !== undefined && /^(?:named_)?(?:parameters|modules)$/.test(name ?? '') ? [call] : [];
+    const call = /^(?:named_)?(?:parameters|modules)$/.test(node.text) ? callOfMethod(node) : undefined;
+    return call ?? [];
   });
   for (const call of calls.sort((a, b) => a.start - b.start)) {
     const functionNode = enclosingFunction(call);
@@ -99,8 +101,7 @@ function numberingCalls(module: PyModule, functionNode: PyNode): readonly PyNode
   const body = functionNode.body ?? functionNode;
   const words = NUMBERING.flatMap((word) => [...module.ownWords(word, body)]);
   const calls = words.flatMap((word) => {
-    const callee = word.parent?.type === 'attribute' ? word.parent : word;
-    const call = callee.parent;
+    const call = wholeName(word).parent;
     return call?.type === 'call' && enclosingFunction(call) === functionNode ? [call] : [];
   });
   return [...new Set(calls)].sort((a, b) => a.start - b.start || b.end - a.end);
@@ -225,10 +226,8 @@ class WalkTrace {
 
   /** The values a name may have; the text part of `name, parameter` is none. */
   #origins(identifier: PyNode, loops = false): readonly PyNode[] {
-    const scope = this.module.resolve(identifier);
-    const writes = scope === undefined ? [] : this.module.writes(scope, identifier.text);
     const reaching = reachingDefinitions(this.module, identifier) ?? [];
-    const definitions = reaching.length > 0 ? reaching : writes.map(definitionOf);
+    const definitions = reaching.length > 0 ? reaching : waysGiven(this.module, identifier);
     return definitions.flatMap((definition) => {
       if (definition.kind === 'value' || definition.kind === 'update') return [definition.value];
       if (!loops || definition.kind !== 'loop') return [];

@@ -1,7 +1,8 @@
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { isWordPart } from '../../syntax/beside.js';
+import { isBoundByHand } from '../../syntax/bound-name.js';
+import { someBefore, startOfRun } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 
@@ -63,13 +64,6 @@ function mayKnowTransformers(glimpse: Glimpse): boolean {
   );
 }
 
-/** Whether what stands before a word somewhere in a text, a few words of it, reads so. */
-function someBefore(text: string, word: string, before: RegExp): boolean {
-  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1))
-    if (before.test(text.slice(Math.max(0, at - 40), at))) return true;
-  return false;
-}
-
 /** Whether a file may load a model in a stretch that suits. */
 export function mayLoadAnyModel(glimpse: Glimpse, suits: (code: string) => boolean = () => true): boolean {
   return (
@@ -92,41 +86,6 @@ export function mayLoadModel(glimpse: Glimpse, code: string): boolean {
     if (code[start - 1] !== '.' && isBoundByHand(word, glimpse)) return true;
   }
   return false;
-}
-
-/** Where the characters before a place start that are all of a kind. */
-function startOfRun(code: string, end: number, kind: RegExp): number {
-  let start = end;
-  while (start > 0 && kind.test(code[start - 1] ?? '')) start--;
-  return start;
-}
-
-/** Whether a name may stand for a class of another name, or for one of the file: an import alone keeps the name. */
-function isBoundByHand(name: string, glimpse: Glimpse): boolean {
-  const known = glimpse.memo(noNamesYet);
-  const answer = known.get(name) ?? findsBinding(name, glimpse.text);
-  known.set(name, answer);
-  return answer;
-}
-
-/** How far before a name its `class` or `as` may stand. */
-const FAR = 1_000;
-const BINDS_NEXT = /(?<![\w\u0080-\uffff])(?:class|as)(?:[\s\\]|#[^\n]*\n)+$/;
-const IS_BOUND = /[\s\\]*(?:=(?!=)|:)/y;
-
-function findsBinding(name: string, text: string): boolean {
-  for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
-    if (isWordPart(text.charCodeAt(at - 1))) continue;
-    IS_BOUND.lastIndex = at + name.length;
-    if (IS_BOUND.test(text)) return true;
-    const isNext = /[\s\\]/.test(text[at - 1] ?? '') && !isWordPart(text.charCodeAt(at + name.length));
-    if (isNext && BINDS_NEXT.test(text.slice(Math.max(0, at - FAR), at))) return true;
-  }
-  return false;
-}
-
-function noNamesYet(): Map<string, boolean> {
-  return new Map();
 }
 
 /** `transformers.pipeline(…)`. */

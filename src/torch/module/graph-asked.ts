@@ -1,10 +1,10 @@
-import { definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { DEEPCOPY } from '../../library/names.js';
 import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { isTarget } from '../../semantic/statements.js';
+import { isCallee, isTarget, wholeName } from '../../semantic/statements.js';
+import { waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { DEEPCOPY } from '../catalog.js';
 
 const FACTS: ReadonlySet<string> = new Set(['requires_grad', 'grad_fn', 'is_leaf']);
 const WORDS = [...FACTS, 'numpy', 'deepcopy'];
@@ -48,17 +48,11 @@ function askingNode(alone: PyModule, word: string): PyNode | undefined {
 }
 
 function asks(alone: PyModule, name: PyNode): boolean {
-  const attribute =
-    name.parent?.type === 'attribute' && name.parent.attribute === name ? name.parent : undefined;
-  if (FACTS.has(name.text))
-    return attribute !== undefined && !isSet(attribute) && !isOfParameter(alone, attribute);
-  const callee = attribute ?? name;
-  if (callee.parent?.type !== 'call' || callee.parent.function !== callee || !isTried(callee)) return false;
-  return name.text === 'numpy' ? attribute !== undefined : qualifiedName(alone, callee) === DEEPCOPY;
-}
-
-function isSet(attribute: PyNode): boolean {
-  return isTarget(attribute);
+  const whole = wholeName(name);
+  const isAttribute = whole !== name;
+  if (FACTS.has(name.text)) return isAttribute && !isTarget(whole) && !isOfParameter(alone, whole);
+  if (!isCallee(whole) || !isTried(whole)) return false;
+  return name.text === 'numpy' ? isAttribute : qualifiedName(alone, whole) === DEEPCOPY;
 }
 
 /** In the body of a `try` of the same function. */
@@ -75,9 +69,7 @@ function isOfParameter(alone: PyModule, attribute: PyNode): boolean {
   if (object?.type !== 'identifier') return false;
   const lambda = attribute.closest('lambda', 'function_definition');
   if (lambda?.type === 'lambda' && PARAMETERS.test(lambda.parent?.text ?? '')) return true;
-  const scope = alone.resolve(object);
-  const found =
-    reachingDefinitions(alone, object) ?? (scope ? alone.writes(scope, object.text).map(definitionOf) : []);
+  const found = waysReaching(alone, object);
   return (
     found.length > 0 && found.every((each) => each.kind === 'loop' && PARAMETERS.test(each.iterable.text))
   );

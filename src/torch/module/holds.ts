@@ -1,13 +1,14 @@
 import { givesModule } from '../../library/library.js';
+import { isModelMaker } from '../../library/paths.js';
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { classAround } from '../../semantic/definitions.js';
 import { leadsInside } from '../../semantic/elsewhere.js';
 import { isGivenParts, isOnlyUsed } from '../../semantic/given-away.js';
-
 import { ingredientsOf } from '../../semantic/ingredients.js';
 import type { PyModule } from '../../semantic/module.js';
 import { methodName } from '../../semantic/statements.js';
+import { readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isModelMaker } from '../catalog-modules.js';
 import { type Maker, madeBy } from './made-by.js';
 import { moduleKind } from './modules.js';
 
@@ -45,8 +46,7 @@ function classesIn(module: PyModule, network: PyNode): ReadonlySet<string> | und
 
 /** Whether some file makes an instance of the class and hands it to others, who may make it a part of a network. */
 function isHandedOn(module: PyModule, owner: string): boolean {
-  const files = module.around.summaries({ word: owner, beside: [] }, handsOn);
-  return files === undefined || files.includes(true) || handsOn(module.alone, owner);
+  return isAnywhere(module, owner, handsOn);
 }
 
 function handsOn(alone: PyModule, owner: string): boolean {
@@ -75,10 +75,7 @@ function staysApart(module: PyModule, made: PyNode): boolean {
     return above === undefined || method === undefined || !givesModule(method) || staysApart(module, above);
   }
   const target = parent?.type === 'assignment' ? parent.left : undefined;
-  if (target?.type === 'identifier') {
-    const scope = module.resolve(target);
-    return scope !== undefined && module.reads(scope, target.text).every(isOnlyUsed);
-  }
+  if (target?.type === 'identifier') return readsOf(module, target).every(isOnlyUsed);
   const attribute = target?.type === 'attribute' ? target.attribute?.text : undefined;
   if (attribute === undefined || target?.object?.text !== classAround(target ?? made)?.self)
     return parent?.type === 'expression_statement';

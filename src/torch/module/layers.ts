@@ -1,11 +1,12 @@
 import { canonical, row } from '../../library/library.js';
+import { SEQUENTIAL } from '../../library/names.js';
+import { isLibraryModel } from '../../library/paths.js';
 import type { Answer } from '../../semantic/answer.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { ingredientsOf } from '../../semantic/ingredients.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isLibraryModel, SEQUENTIAL } from '../catalog-modules.js';
 import { type Maker, madeBy } from './made-by.js';
 import { moduleKind } from './modules.js';
 

@@ -1,40 +1,33 @@
 import { givesModule } from '../../library/library.js';
+import { ACCELERATOR, PLAIN_BASES, UNWRAPS, WRAPS_MODULE } from '../../library/names.js';
+import { isKbitPreparation, isModuleClass } from '../../library/paths.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { plainAttributes } from '../../semantic/attribute-uses.js';
 import { attributeValues, valueJustSet } from '../../semantic/attributes.js';
-import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { attributeOfSelf, calledDefinition, classAround } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
-import { type Definition, definitionOf } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import type { Definition } from '../../semantic/flow.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isProgram } from '../../semantic/program.js';
 import { mayInherit, maySet } from '../../semantic/project-names.js';
+import { givesReturned, returnsOf } from '../../semantic/returns.js';
 import { starredDefinition } from '../../semantic/star-imports.js';
-import {
-  argumentsOf,
-  decoratorsOf,
-  isAsync,
-  methodName,
-  ownNodes,
-  receiverOf,
-  unparenthesized,
-} from '../../semantic/statements.js';
+import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { isUnbound, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isKbitPreparation, isModuleClass, PLAIN_BASES } from '../catalog.js';
-import { ACCELERATOR, UNWRAPS, WRAPS_MODULE } from '../catalog-modules.js';
 import { attributeElsewhere } from './modules.js';
 
 /** `self.name`, which holds what it is given: neither the class nor a base of it makes more of that. */
 function isPlainOfSelf(module: PyModule, attribute: PyNode): boolean {
-  const around = classAround(attribute);
-  const name = attribute.attribute?.text;
-  if (around === undefined || name === undefined || attribute.object?.text !== around.self) return false;
-  const { unknown, imported } = lineageOf(module, around.classNode);
+  const own = attributeOfSelf(attribute);
+  if (own === undefined) return false;
+  const { unknown, imported } = lineageOf(module, own.classNode);
   return (
     !unknown &&
     imported.every((path) => isModuleClass(path) || PLAIN_BASES.has(path)) &&
-    attributeElsewhere(module, around.classNode, name) === undefined &&
-    plainAttributes(module, around.classNode, name).answer === 'yes'
+    attributeElsewhere(module, own.classNode, own.name) === undefined &&
+    plainAttributes(module, own.classNode, own.name).answer === 'yes'
   );
 }
 
@@ -97,10 +90,8 @@ class Trace {
     const around = classAround(name);
     if (around?.self === name.text)
       return this.#isOpen(module, name) ? 'unknown' : this.maker.isClass(module, around.classNode);
-    const scope = module.resolve(name);
-    const writes = scope === undefined ? [] : module.writes(scope, name.text);
-    if (writes.length === 0) return 'unknown';
-    return all(writes.map((write) => this.#definition(module, definitionOf(write), name, hops)));
+    const ways = waysGiven(module, name);
+    return ways.length === 0 ? 'unknown' : all(ways.map((way) => this.#definition(module, way, name, hops)));
   }
 
   #definition(module: PyModule, definition: Definition, name: PyNode, hops: number): Answer {
@@ -148,7 +139,7 @@ class Trace {
     }
     const own = calledDefinition(module, call);
     if (own !== undefined) return this.#definedAs({ module, node: own }, hops);
-    if (callee?.type === 'identifier' && module.resolve(callee) === undefined)
+    if (callee !== undefined && isUnbound(module, callee))
       return this.#definedAs(starredDefinition(module, callee.text), hops);
     const name = methodName(call) ?? '';
     if (givesModule(name)) return this.value(module, receiverOf(call), hops + 1);
@@ -161,12 +152,9 @@ class Trace {
     if (definition === undefined) return 'unknown';
     const { module, node } = definition;
     if (node.type === 'class_definition') return this.maker.isClass(module, node);
-    const own = [...ownNodes(node)];
-    const returned = own.filter(({ type }) => type === 'return_statement');
-    const isPlain =
-      decoratorsOf(node).length === 0 && !isAsync(node) && !own.some(({ type }) => type === 'yield');
-    if (!isPlain || returned.length === 0) return 'unknown';
-    return all(returned.map((each) => this.value(module, each.named[0], hops + 1)));
+    const returned = givesReturned(node) ? returnsOf(node) : [];
+    if (returned.length === 0) return 'unknown';
+    return all(returned.map((each) => this.value(module, each, hops + 1)));
   }
 }
 
@@ -174,13 +162,11 @@ class Trace {
 function preparedPart(module: PyModule, target: PyNode, value: PyNode): PyNode | undefined {
   const pattern = target.parent;
   const receiver = value.type === 'call' && methodName(value) === 'prepare' ? receiverOf(value) : undefined;
-  const scope = receiver?.type === 'identifier' ? module.resolve(receiver) : undefined;
-  if (receiver === undefined || scope === undefined || pattern === undefined) return undefined;
-  const isAccelerator = module.writes(scope, receiver.text).every((write) => {
-    const definition = definitionOf(write);
-    const callee = definition.kind === 'value' ? definition.value.function : undefined;
-    return callee !== undefined && qualifiedName(module, callee) === ACCELERATOR;
-  });
+  const ways = waysGiven(module, receiver);
+  if (ways.length === 0 || pattern === undefined) return undefined;
+  const isAccelerator = ways.every(
+    (way) => way.kind === 'value' && calledPath(module, way.value) === ACCELERATOR,
+  );
   const given = argumentsOf(value);
   return isAccelerator && given.length === pattern.named.length
     ? given[pattern.named.indexOf(target)]

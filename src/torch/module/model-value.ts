@@ -1,15 +1,17 @@
 import { givesModule } from '../../library/library.js';
-import type { Answer } from '../../semantic/answer.js';
+import { PLAIN_BASES } from '../../library/names.js';
+import { isKbitPreparation, isModelMaker, isPeftModelMaker } from '../../library/paths.js';
+import { type Answer, all } from '../../semantic/answer.js';
+import { initialValue } from '../../semantic/attribute-uses.js';
 import { lastName } from '../../semantic/called-name.js';
-import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
-import { type Definition, definitionOf } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { ancestryOf, classBehind, definitionBehind } from '../../semantic/definitions.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { PLAIN_BASES } from '../catalog.js';
-import { isModelMaker } from '../catalog-modules.js';
 import { isTrainerClass } from '../huggingface/huggingface.js';
+import { modelLoad } from '../huggingface/pretrained.js';
 import { type Maker, madeBy } from './made-by.js';
 import { moduleKind } from './modules.js';
 
@@ -19,7 +21,7 @@ export function isTrainer(module: PyModule, expression: PyNode): Answer {
   if (name === undefined || !/trainer$/i.test(name.text)) return 'no';
   if (expression.type !== 'identifier') return 'unknown';
   if (qualifiedName(module, expression) !== undefined) return 'no';
-  const given = definitionsOf(module, expression).map((definition): Answer => {
+  const given = waysGiven(module, expression).map((definition): Answer => {
     if (definition.kind === 'parameter') return annotationIsTrainer(module, definition.node);
     const made =
       definition.kind === 'value' && definition.value.type === 'call' ? definition.value : undefined;
@@ -95,7 +97,7 @@ function deniesModel(module: PyModule, expression: PyNode, hops: number): boolea
   if (nameSaysModel(name.text) === 'no') return true;
   if (target.type !== 'identifier' || hops > 3) return false;
   if (qualifiedName(module, target) !== undefined) return true;
-  return definitionsOf(module, target).some(
+  return waysGiven(module, target).some(
     (definition) => definition.kind === 'value' && deniesModel(module, definition.value, hops + 1),
   );
 }
@@ -125,13 +127,39 @@ function isPlainClass(module: PyModule, classNode: PyNode): boolean {
   return !unknown && imported.every((base) => PLAIN_BASES.has(base));
 }
 
-export function definitionsOf(module: PyModule, identifier: PyNode): readonly Definition[] {
-  const scope = module.resolve(identifier);
-  return scope === undefined
-    ? []
-    : module.writes(scope, identifier.text).map((each) => module.memo(defined, each));
+/** Whether an expression is a model of transformers, perhaps with adapters of peft: by the calls that made it. */
+export function isTransformersModel(
+  module: PyModule,
+  expression: PyNode,
+  asked: readonly string[] = [],
+): Answer {
+  const target = unparenthesized(expression);
+  if (target.type === 'call') return makesModel(module, target, asked);
+  // `model = wrap(model)` is what `model` was before.
+  if (asked.includes(target.text)) return 'yes';
+  const asking = [...asked, target.text];
+  if (target.type === 'attribute') {
+    const name = target.attribute?.text;
+    const value = name === undefined ? undefined : initialValue(module, target, name);
+    return value === undefined ? 'unknown' : isTransformersModel(module, value, asking);
+  }
+  if (target.type !== 'identifier') return 'unknown';
+  const own = classBehind(module, target);
+  if (own !== undefined) return moduleKind(module, own).isPretrained ? 'yes' : 'unknown';
+  const made = waysGiven(module, target).map((definition) =>
+    definition.kind === 'value' ? isTransformersModel(module, definition.value, asking) : 'unknown',
+  );
+  return made.length === 0 ? 'unknown' : all(made);
 }
 
-function defined(_module: PyModule, binding: PyNode): Definition {
-  return definitionOf(binding);
+function makesModel(module: PyModule, call: PyNode, asked: readonly string[]): Answer {
+  if (modelLoad(module, call) !== undefined) return 'yes';
+  const path = calledPath(module, call);
+  const [first] = argumentsOf(call);
+  if (path !== undefined && (isKbitPreparation(path) || isPeftModelMaker(path)))
+    return first === undefined ? 'unknown' : isTransformersModel(module, first, asked);
+  const receiver = receiverOf(call);
+  return receiver !== undefined && givesModule(methodName(call) ?? '')
+    ? isTransformersModel(module, receiver, asked)
+    : 'unknown';
 }

@@ -1,12 +1,15 @@
+import { row } from '../../library/library.js';
+import { PLAIN_BASES } from '../../library/names.js';
+import { isModuleClass } from '../../library/paths.js';
 import type { Answer } from '../../semantic/answer.js';
 import { callsOf, familyOf, stringValue } from '../../semantic/attribute-uses.js';
+import { methodCallsAt } from '../../semantic/called-name.js';
 import { ancestryOf, classBehind, heirsOf, methodsOf } from '../../semantic/definitions.js';
 import { type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, enclosingClass, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
-import { isModuleClass, PLAIN_BASES } from '../catalog.js';
 
 export interface ModuleKind {
   /** The class is an `nn.Module`. Unknown when a base comes from outside the project. */
@@ -23,7 +26,7 @@ export function moduleKind(module: PyModule, classNode: PyNode): ModuleKind {
   const isLightning = last.includes('LightningModule');
   const isPretrained = last.some((name) => name.endsWith('PreTrainedModel') || name === 'ModelMixin');
   const known = isLightning || isPretrained || imported.some(isModuleClass);
-  const open = unknown || imported.some((path) => !PLAIN_BASES.has(path));
+  const open = unknown || imported.some((path) => !PLAIN_BASES.has(path) && row(path)?.is !== 'trainer');
   return { isModule: known ? 'yes' : open ? 'unknown' : 'no', isLightning, isPretrained };
 }
 
@@ -53,9 +56,8 @@ export function registrationOf(module: PyModule, classNode: PyNode, name: string
   const family = familyOf(module, classNode);
   let dynamic = false;
   for (const [method, registration] of REGISTERS) {
-    for (const hit of module.at(method)) {
-      const call = hit.parent?.parent;
-      if (call?.type !== 'call' || methodName(call) !== method) continue;
+    for (const call of methodCallsAt(module, method)) {
+      if (methodName(call) !== method) continue;
       const receiver = receiverOf(call);
       const owner = receiver && classBehind(module, receiver);
       if (owner !== undefined && !family.includes(owner)) continue;

@@ -1,11 +1,12 @@
 import type { Answer } from '../../semantic/answer.js';
 import { partReturned } from '../../semantic/function-uses.js';
 import { type Gate, shown } from '../../semantic/gate.js';
+import { readerNamed, readerOfVariable } from '../../semantic/liveness.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isProgram } from '../../semantic/program.js';
 import { functionsNamed, type NamedFunction } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
-import { enclosingFunction, enclosingLoops, isCallee, unparenthesized } from '../../semantic/statements.js';
+import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { gradUseIn } from '../../values/effects/grad.js';
 import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../values/effects/mode.js';
@@ -15,8 +16,7 @@ import { recordsNoGraph } from '../../values/value/gradient.js';
 import { isTorchCode } from '../framework.js';
 import { backwardsIn } from '../grad/backward-calls.js';
 import { callersElsewhere, isOnlyReadByCallers } from '../grad/callers.js';
-import { isDifferentiated } from '../grad/differentiated.js';
-import { spendingStep } from '../grad/spending-step.js';
+import { isDifferentiated, spendingStep } from '../grad/spending-step.js';
 import {
   holdsActivations,
   needsWeights,
@@ -50,7 +50,6 @@ export function lossRecord(
   binding: PyNode,
   values: readonly PyNode[],
 ): LossRecord | undefined {
-  if (isReadByText(module, binding)) return undefined;
   const isAttribute = binding.type === 'attribute';
   const fates = isAttribute ? usesOf(module, binding, 'target') : usesOf(module, binding, 'variable');
   if (fates.some(({ kind }) => kind === 'differentiated' || kind === 'gradless')) return undefined;
@@ -62,7 +61,7 @@ export function lossRecord(
   const using = values.map((value, at) => spending[at] ?? passSpendingBackward(module, value)?.call);
   const staling = values.map((value) => stalingLoop(module, value));
   const certain = holding && !values.some((value, at) => mayFailBetween(value, using[at]));
-  const gates: Gate[] = [];
+  const gates: Gate[] = [...readByText(module, binding)];
   for (const fate of fates) {
     if (fate.kind === 'returned' && isDifferentiatedByCaller(module, fate)) return undefined;
     // Between the addition and the backward of its round the graph is still whole.
@@ -134,12 +133,15 @@ function isEvaluationByName(node: PyNode): boolean {
   return EVALUATION_NAME.test(enclosingFunction(node)?.name?.text ?? '');
 }
 
-/** `locals()`, `exec(…)`: what they do with the variable is not in the code. */
-function isReadByText(module: PyModule, binding: PyNode): boolean {
-  const around = enclosingFunction(binding) ?? module.root;
-  return ['locals(', 'vars(', 'exec(', 'eval('].some((word) =>
-    module.atWithin(word, around).some((hit) => isCallee(hit)),
-  );
+/** `locals()`, `exec(…)`, a magic that nobody knows: what they do with the variable is not in the code. */
+function readByText(module: PyModule, binding: PyNode): readonly Gate[] {
+  const reader = readerOfVariable(module, binding);
+  if (reader === undefined) return [];
+  const name = `\`${shown(binding)}\``;
+  const otherwise = ask(
+    'unread-code',
+  )`Does ${readerNamed(module, reader)} leave ${name} alone, or only read what it comes to?`;
+  return [{ answer: 'unknown', otherwise }];
 }
 
 function isDifferentiatedByCaller(module: PyModule, { node }: Fate): boolean {

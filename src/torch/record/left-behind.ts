@@ -1,4 +1,5 @@
 import { isOperation, ofTensor, row } from '../../library/library.js';
+import { LR_SCHEDULERS } from '../../library/names.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions, readsReached } from '../../semantic/flow.js';
 import { partReturned } from '../../semantic/function-uses.js';
@@ -11,7 +12,14 @@ import { mayLead } from '../../semantic/paths.js';
 import { isForProgramOnly, isNotebook } from '../../semantic/program.js';
 import { isRedefined, mayBeReadElsewhere } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
-import { isCallee, methodName, receiverOf, statementOf, unparenthesized } from '../../semantic/statements.js';
+import {
+  isCallee,
+  methodName,
+  ownCalls,
+  receiverOf,
+  statementOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { suspicionsOf } from '../../values/effects/calls.js';
@@ -23,10 +31,9 @@ import { isReport } from '../../values/uses/report.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { valuesPutInto } from '../../values/value/parts.js';
 import { GradTrace } from '../../values/value/trace.js';
-import { LR_SCHEDULERS } from '../catalog-modules.js';
 import { callersElsewhere } from '../grad/callers.js';
 import { type GradDoubt, no, unknown } from '../grad/doubts.js';
-import { switchesToEvaluation } from '../grad/evaluation.js';
+import { switchesToTraining } from '../grad/evaluation.js';
 import { networkRunBy } from '../grad/numeric-runs.js';
 import { ONLY_READ } from '../questions.js';
 
@@ -98,16 +105,6 @@ function* refusals(module: PyModule, loop: PyNode, models: readonly PyNode[]): G
   if (trains !== undefined) yield no(trains);
   const mode = models.find(({ text }) => [...ownCalls(loop)].some((call) => switchesToTraining(call, text)));
   if (mode !== undefined) yield no(`\`${mode.text}\` is put back into training mode inside`);
-}
-
-/** The calls of a statement, without those of what it only defines. */
-export function* ownCalls(statement: PyNode): Generator<PyNode> {
-  for (const node of statement.walk(({ type }) => !/_definition$|^lambda$/.test(type)))
-    if (node.type === 'call') yield node;
-}
-
-export function switchesToTraining(call: PyNode, model: string): boolean {
-  return methodName(call) === 'train' && receiverOf(call)?.text === model && !switchesToEvaluation(call);
 }
 
 /** Packages whose objects turn what they are fed into numbers for a report. */

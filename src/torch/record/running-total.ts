@@ -12,7 +12,6 @@ import {
 } from '../../semantic/statements.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
-import { placesOf } from '../../text/words.js';
 
 export const EVALUATION_NAME =
   /^_?(?:eval|evaluate|evaluation|val|valid|validate|validation|test|infer|inference)(?:_(?:epoch|one_epoch|loop|model|set|step|loss))?$/;
@@ -41,11 +40,6 @@ function isRecording(text: string): boolean {
   return text.includes('.eval()') || TRAINS_OR_EVALUATES.test(text);
 }
 
-/** No other function is defined inside. */
-export function isOneFunction(text: string): boolean {
-  return text.indexOf('def ') === text.lastIndexOf('def ') && !text.includes('lambda');
-}
-
 /**
  * A function without a backward returns what is in the variable, perhaps joined or divided: it may well be the loss.
  * `naming`: the lines of its text that name the variable.
@@ -66,24 +60,6 @@ const STEP = /=[ \t]*(?:\w+\.)?(\w+)\(/g;
 export function callsStep(code: string, file: string): boolean {
   if (!file.includes('backward(') || code.includes('backward(')) return false;
   return [...code.matchAll(STEP)].some(([, name = '']) => file.includes(`def ${name}(`));
-}
-
-/** By name, the lines of a text that have it otherwise than as an attribute: one look at the text for all of them. */
-export function linesNaming(text: string, names: Iterable<string>): ReadonlyMap<string, readonly string[]> {
-  const found = new Map<string, string[]>();
-  for (const [name, places] of placesOf(new Set(names), text)) {
-    const lines: string[] = [];
-    let end = -1;
-    for (const place of places) {
-      if (place < end) continue;
-      const start = text.lastIndexOf('\n', place) + 1;
-      end = text.indexOf('\n', place);
-      if (end === -1) end = text.length;
-      lines.push(text.slice(start, end));
-    }
-    found.set(name, lines);
-  }
-  return found;
 }
 
 /** A variable is set to `0.0`, or to a new tensor that nobody else holds. */

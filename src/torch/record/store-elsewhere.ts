@@ -1,4 +1,4 @@
-import { classAround } from '../../semantic/definitions.js';
+import { attributeOfSelf } from '../../semantic/definitions.js';
 import { type Gate, placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
@@ -48,12 +48,9 @@ export function storeGates(
 function usesOfStore(module: PyModule, store: PyNode, look: Look): UsesElsewhere {
   let root = store;
   while (root.type === 'subscript') root = root.value ?? root.children[0] ?? root;
-  const name = root.attribute?.text;
-  if (name !== undefined) {
-    const around = classAround(root);
-    return around !== undefined && root.object?.text === around.self
-      ? attributeUsesElsewhere(module, around.classNode, name, look)
-      : NOWHERE;
+  if (root.type === 'attribute') {
+    const own = attributeOfSelf(root);
+    return own === undefined ? NOWHERE : attributeUsesElsewhere(module, own.classNode, own.name, look);
   }
   const scope = module.resolve(root);
   const [written] = scope === module.scope ? module.writes(scope, root.text) : [];

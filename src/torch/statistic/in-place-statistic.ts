@@ -1,8 +1,10 @@
 import { isFresh, isMaker, row } from '../../library/library.js';
+import { HALF_DTYPES } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
 import { plainAttributes } from '../../semantic/attribute-uses.js';
 import { type Gate, gate, shown } from '../../semantic/gate.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
+import { initialisesBefore } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
 import {
@@ -20,7 +22,6 @@ import { readGatesElsewhere, tensorRead } from '../../values/uses/tensor-read.js
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { isLayer } from '../../values/value/proven-tensor.js';
 import { type Fit, fits, isSingle } from '../../values/value/shape.js';
-import { HALF_DTYPES } from '../catalog.js';
 import { reflectionGates } from '../module/reflection.js';
 import { wrappingGates } from '../training/wrapping.js';
 import { inPlaceReadGate, updateGates } from './in-place-update.js';
@@ -196,25 +197,6 @@ function floatingStart(module: PyModule, factory: PyNode): Answer {
   if (!isFull || keywordArgument(factory, 'dtype') !== undefined) return known;
   const value = keywordValue(factory, 'fill_value') ?? argumentsOf(factory)[1];
   return value === undefined ? 'unknown' : valueOf(module, value).isFloating;
-}
-
-/** `super().__init__()`, `super(C, self).__init__()` or `Base.__init__(self)`, as a statement above. */
-export function initialisesBefore(module: PyModule, init: PyNode, statement: PyNode): boolean {
-  const initialised = initialisation(module, init);
-  return initialised !== undefined && initialised.start < statement.start;
-}
-
-/** The statement of `__init__` behind which the object is a module. */
-export function initialisation(module: PyModule, init: PyNode): PyNode | undefined {
-  return init.body?.named.find((above) => {
-    const call = above.type === 'expression_statement' ? above.named[0] : undefined;
-    if (call?.type !== 'call' || methodName(call) !== '__init__') return false;
-    const receiver = receiverOf(call);
-    return (
-      receiver !== undefined &&
-      (/^super\b/.test(receiver.text) || qualifiedName(module, receiver) !== undefined)
-    );
-  });
 }
 
 /** A buffer takes another tensor, but no number, and `None` only to be gone. */

@@ -1,9 +1,9 @@
 import { classAround } from '../../semantic/definitions.js';
-import { reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { areAlternatives } from '../../semantic/paths.js';
 import { alwaysReturns } from '../../semantic/returns.js';
 import { unparenthesized } from '../../semantic/statements.js';
+import { onlyValue } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 
 type Mode = 'training' | 'evaluation';
@@ -77,6 +77,5 @@ function implied(
     const isKnown = (node.operator?.text === 'and') === holds;
     return isKnown ? (of(node.left, holds) ?? of(node.right, holds)) : undefined;
   }
-  const [only, ...others] = node.type === 'identifier' ? (reachingDefinitions(module, node) ?? []) : [];
-  return only?.kind === 'value' && others.length === 0 ? of(only.value, holds) : undefined;
+  return of(onlyValue(module, node), holds);
 }

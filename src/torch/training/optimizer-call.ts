@@ -1,10 +1,10 @@
 import { canonical } from '../../library/library.js';
+import { ADAM_CLASSES } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { ADAM_CLASSES } from '../catalog.js';
 
 /** A call that makes one of torch's Adam optimizers. */
 export interface AdamCall {

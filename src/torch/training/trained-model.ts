@@ -1,10 +1,14 @@
+import { isPeftModelMaker } from '../../library/paths.js';
+import { methodCallsAt } from '../../semantic/called-name.js';
 import { calledDefinition } from '../../semantic/definitions.js';
+import { callGiven } from '../../semantic/given-away.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { argumentsOf, hasSplat, receiverOf, statementOf } from '../../semantic/statements.js';
+import { argumentsByParameter } from '../../semantic/parameters.js';
+import { argumentsOf, receiverOf, statementOf } from '../../semantic/statements.js';
+import { readsOf } from '../../semantic/variables.js';
 import { ownsItsLines } from '../../syntax/layout.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isPeftModelMaker } from '../catalog.js';
 import { type ModelLoad, modelLoad } from '../huggingface/pretrained.js';
 import { trainingLoops } from './training-loop.js';
 
@@ -27,10 +31,8 @@ export function trainedModels(module: PyModule): readonly TrainedModel[] {
 function findTrainedModels(module: PyModule): readonly TrainedModel[] {
   const loops = trainingLoops(module);
   if (loops.length === 0) return [];
-  const loads = ['.from_pretrained(', '.from_config('].flatMap((literal) => module.at(literal));
-  return loads.flatMap((node) => {
-    const call = node.parent?.parent;
-    const load = call?.type === 'call' ? modelLoad(module, call) : undefined;
+  return methodCallsAt(module, '.from_pretrained(', '.from_config(').flatMap((call) => {
+    const load = modelLoad(module, call);
     if (load === undefined) return [];
     const statement = statementOf(load.call);
     const assignment = statement.named[0];
@@ -56,29 +58,15 @@ function findTrainedModels(module: PyModule): readonly TrainedModel[] {
   });
 }
 
-function readsOf(module: PyModule, name: PyNode): readonly PyNode[] {
-  const scope = module.resolve(name);
-  return scope === undefined ? [] : module.reads(scope, name.text);
-}
-
 /** The reads of the parameter by which a function of the file gets the variable: `train(model)`. */
 function readsAsParameter(module: PyModule, read: PyNode): readonly PyNode[] {
-  const keyword = read.parent?.type === 'keyword_argument' ? read.parent : undefined;
-  const call = (keyword ?? read).parent?.parent;
-  const called = call?.type === 'call' ? calledDefinition(module, call) : undefined;
-  if (call === undefined || called?.type !== 'function_definition' || hasSplat(call)) return [];
-  const names = (called.parameters?.named ?? []).map(parameterName);
-  const name =
-    keyword === undefined
-      ? names[argumentsOf(call).indexOf(read)]
-      : names.find((each) => each === keyword.name?.text);
-  return name === undefined ? [] : module.reads(module.scopeOf(called), name);
-}
-
-/** `x` of `x`, `x: int`, `x=1` and `x: int = 1`. */
-function parameterName(parameter: PyNode): string | undefined {
-  const name = parameter.name ?? (parameter.type === 'identifier' ? parameter : parameter.children[0]);
-  return name?.type === 'identifier' ? name.text : undefined;
+  const call = callGiven(read);
+  const called = call && calledDefinition(module, call);
+  if (call === undefined || called?.type !== 'function_definition') return [];
+  const given = argumentsByParameter(module, called, call) ?? new Map<string, PyNode>();
+  return [...given].flatMap(([name, value]) =>
+    value === read ? module.reads(module.scopeOf(called), name) : [],
+  );
 }
 
 function methodOn(read: PyNode): string | undefined {

@@ -1,19 +1,14 @@
+import { OPTIMIZERS } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
 import { initialValue } from '../../semantic/attribute-uses.js';
+import { methodCallsAt } from '../../semantic/called-name.js';
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import {
-  argumentsOf,
-  enclosingLoops,
-  methodName,
-  receiverOf,
-  unparenthesized,
-} from '../../semantic/statements.js';
+import { argumentsOf, enclosingLoops, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
-import { OPTIMIZERS } from '../catalog.js';
-import { definitionsOf } from '../module/model-value.js';
 
 /** A hand-written training loop: the innermost loop that differentiates and steps an optimizer. */
 export interface TrainingLoop {
@@ -63,11 +58,7 @@ function callsIn(loop: PyNode, calls: readonly PyNode[]): readonly PyNode[] {
 
 /** The calls of a method of this name, in source order. */
 function callsAt(module: PyModule, method: string): readonly PyNode[] {
-  const calls = module.at(`.${method}(`).flatMap((node) => {
-    const call = node.text === method ? node.parent?.parent : undefined;
-    return call?.type === 'call' && methodName(call) === method ? [call] : [];
-  });
-  return calls.sort((a, b) => a.start - b.start);
+  return methodCallsAt(module, `.${method}(`).toSorted((a, b) => a.start - b.start);
 }
 
 /** The optimizer that a call of `step` steps: `optimizer.step()`, `scaler.step(optimizer)`. */
@@ -101,7 +92,7 @@ export function isOptimizer(module: PyModule, expression: PyNode): Answer {
 /** What a name or an attribute of `self` is given; undefined for a value that is not seen. */
 function valuesOf(module: PyModule, node: PyNode): readonly (PyNode | undefined)[] {
   if (node.type === 'identifier') {
-    return definitionsOf(module, node).map((definition) =>
+    return waysGiven(module, node).map((definition) =>
       definition.kind === 'value' ? definition.value : undefined,
     );
   }
@@ -122,4 +113,56 @@ function makesOptimizer(module: PyModule, call: PyNode): Answer | undefined {
 
 function isOptimizerPath(path: string): boolean {
   return !/\.(?:lr_scheduler|swa_utils)\./.test(path);
+}
+
+export function callsNamed(module: PyModule, name: string, paths: ReadonlySet<string>): readonly PyNode[] {
+  return module.at(`${name}(`).flatMap((node) => {
+    const call = node.closest('call');
+    const callee = call?.function;
+    if (call === undefined || !callee?.contains(node) || call.closest('string') !== undefined) return [];
+    return paths.has(qualifiedName(module, callee) ?? '') ? [call] : [];
+  });
+}
+
+interface AccumulatingLoop {
+  readonly loop: TrainingLoop;
+  readonly backward: PyNode;
+}
+
+/** Training loops that call `backward` more than once per step, where the code shows it, with the call that is repeated. */
+export function accumulatingLoops(module: PyModule): readonly AccumulatingLoop[] {
+  return module.memo(findAccumulating, module);
+}
+
+function findAccumulating(module: PyModule): readonly AccumulatingLoop[] {
+  return trainingLoops(module).flatMap((loop) => {
+    const backward = loop.backwards.find(
+      (call) => enclosingLoops(call)[0] !== loop.loop || isSteppedSometimes(loop, call),
+    );
+    return backward === undefined ? [] : [{ loop, backward }];
+  });
+}
+
+/** Every step of the loop is under a condition by remainder that its backward is not under, or such a condition skips it. */
+function isSteppedSometimes({ loop, body, steps }: TrainingLoop, backward: PyNode): boolean {
+  const skips = [...body.walk()].some(
+    (node) =>
+      node.type === 'continue_statement' &&
+      node.start > backward.end &&
+      enclosingLoops(node)[0] === loop &&
+      isByRemainder(node.closest('if_statement')),
+  );
+  if (skips) return true;
+  return steps.every((step) => {
+    for (const ancestor of step.ancestors()) {
+      if (ancestor === loop || ancestor.contains(backward)) return false;
+      if (isByRemainder(ancestor)) return true;
+    }
+    return false;
+  });
+}
+
+function isByRemainder(statement: PyNode | undefined): boolean {
+  const condition = statement?.type === 'if_statement' ? (statement.condition?.text ?? '') : '';
+  return condition.includes('%') && !/%\s*1\b/.test(condition);
 }

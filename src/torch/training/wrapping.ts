@@ -1,21 +1,26 @@
+import {
+  BUFFER_WALKERS,
+  DISTRIBUTED_CLUES,
+  FX,
+  HALF_DTYPES,
+  NN_MODULE,
+  NORM_BUFFERS,
+  PARALLEL_WRAPPERS,
+  PLAIN_BASES,
+  TORCH_JIT,
+  TRAINERS,
+} from '../../library/names.js';
 import { familyOf } from '../../semantic/attribute-uses.js';
+import { methodCallsAt } from '../../semantic/called-name.js';
 import { lineageOf } from '../../semantic/elsewhere.js';
 import { type Gate, gate, placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
-import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
+import { argumentsOf, argumentValue, methodName, receiverOf } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
-import {
-  DISTRIBUTED_CLUES,
-  HALF_DTYPES,
-  NN_MODULE,
-  PARALLEL_WRAPPERS,
-  PLAIN_BASES,
-  TORCH_JIT,
-} from '../catalog.js';
 import { attributeElsewhere, moduleKind } from '../module/modules.js';
 
 /** What happens to a module's buffers, and not to its plain attributes, where the module is wrapped, cast or loaded. */
@@ -131,21 +136,6 @@ function wrappingElsewhere(module: PyModule): { readonly word: string; readonly 
   return undefined;
 }
 
-/** Who runs the module on several devices, or casts it, without the file showing how. */
-const TRAINERS: readonly string[] = ['DDP', 'FSDP', 'Fabric', 'Trainer', 'init_process_group'];
-/** What treats all buffers of a module alike: copies, averages, replaces or shares them. */
-const BUFFER_WALKERS: readonly string[] = [
-  'buffers',
-  'named_buffers',
-  '_buffers',
-  'functional_call',
-  'stack_module_state',
-  'AveragedModel',
-  'share_memory',
-  '_apply',
-  'to_empty',
-  'vmap',
-];
 const CASTS: ReadonlySet<string> = new Set(['half', 'bfloat16', 'float16']);
 const WRAPPING_WORDS: readonly string[] = [
   ...PARALLEL_WRAPPERS,
@@ -157,7 +147,6 @@ const WRAPPING_WORDS: readonly string[] = [
   'jit',
 ];
 const WRAPS = new RegExp(`\\b(?:${WRAPPING_WORDS.join('|')})\\b`);
-const NORM_BUFFERS: ReadonlySet<string> = new Set(['running_mean', 'running_var', 'num_batches_tracked']);
 
 export function isNamed(module: PyModule, name: string): boolean {
   return module.at(name).some(({ text, type }) => type === 'identifier' && text === name);
@@ -170,31 +159,20 @@ function mayCast(module: PyModule): boolean {
 
 function findCast(module: PyModule): boolean {
   if (['set_default_dtype', 'set_default_tensor_type'].some((each) => isNamed(module, each))) return true;
-  return ['.to(', '.type(', '.double('].some((literal) =>
-    module.at(literal).some((hit) => {
-      const call = hit.parent?.parent;
-      const receiver = call?.type === 'call' ? receiverOf(call) : undefined;
-      if (call === undefined || receiver === undefined || valueOf(module, receiver).isTensor) return false;
-      const chosen = argumentsOf(call).some(
-        ({ text }) => /dtype|float64|double/.test(text) && !/torch\.float32/.test(text),
-      );
-      return methodName(call) !== 'to' || chosen;
-    }),
-  );
+  return methodCallsAt(module, '.to(', '.type(', '.double(').some((call) => {
+    const receiver = receiverOf(call);
+    if (receiver === undefined || valueOf(module, receiver).isTensor) return false;
+    const chosen = argumentsOf(call).some(
+      ({ text }) => /dtype|float64|double/.test(text) && !/torch\.float32/.test(text),
+    );
+    return methodName(call) !== 'to' || chosen;
+  });
 }
 
 /** The file has code compiled from its source or traced with placeholders, where not all of Python is allowed. */
 export function isTraced(module: PyModule): boolean {
   return usesTorchScript(module) || FX.some((each) => isNamed(module, each));
 }
-
-export const FX: readonly string[] = [
-  'fx',
-  'symbolic_trace',
-  'prepare_fx',
-  'prepare_qat_fx',
-  'create_feature_extractor',
-];
 
 function usesTorchScript(module: PyModule): boolean {
   return module.at('jit').some((hit) => {
@@ -211,29 +189,14 @@ function castsToHalf(module: PyModule): boolean {
 }
 
 function findCastToHalf(module: PyModule): boolean {
-  const isCast = (call: PyNode | undefined): boolean => {
-    const receiver = call && receiverOf(call);
+  const casts = [
+    ...methodCallsAt(module, '.half', '.bfloat16').filter((call) => argumentsOf(call).length === 0),
+    ...methodCallsAt(module, '.to(').filter((call) =>
+      argumentsOf(call).some((given) => HALF_DTYPES.has(qualifiedName(module, argumentValue(given)) ?? '')),
+    ),
+  ];
+  return casts.some((call) => {
+    const receiver = receiverOf(call);
     return receiver !== undefined && !['tensor', 'scalar-tensor'].includes(valueOf(module, receiver).kind);
-  };
-  const named = ['.half', '.bfloat16'].some((literal) =>
-    module.at(literal).some((hit) => {
-      const call = hit.parent?.parent;
-      if (call?.type !== 'call' || methodName(call) !== hit.text || argumentsOf(call).length > 0)
-        return false;
-      return isCast(call);
-    }),
-  );
-  return (
-    named ||
-    module.at('.to(').some((hit) => {
-      const call = hit.parent?.parent;
-      if (call?.type !== 'call' || methodName(call) !== 'to') return false;
-      const half = argumentsOf(call).some((argument) => {
-        const value = argument.type === 'keyword_argument' ? argument.value : argument;
-        const path = value && qualifiedName(module, value);
-        return path !== undefined && HALF_DTYPES.has(path);
-      });
-      return half && isCast(call);
-    })
-  );
+  });
 }

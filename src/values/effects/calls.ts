@@ -1,4 +1,5 @@
 import { builtin, isOfModule } from '../../library/library.js';
+import { FRAMEWORKS, OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../../library/names.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { nameOf } from '../../semantic/called-name.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
@@ -9,12 +10,11 @@ import { membersAsked } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
-import { reachedFrom } from '../../semantic/reach.js';
+import { methodElsewhere, reachedFrom } from '../../semantic/reach.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
 import { decoratorsOf, givenTo, receiverOf } from '../../semantic/statements.js';
+import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../../torch/catalog.js';
-import { FRAMEWORKS } from '../../torch/catalog-modules.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { isHandle } from '../value/handles.js';
 import { TRAINS, trainsInLibraries } from '../value/names.js';
@@ -24,7 +24,7 @@ import type { Suspect } from './differentiators.js';
 import { gradUseElsewhere } from './elsewhere.js';
 import { reachesGradUse } from './grad.js';
 import { bare, handedFunction } from './handed-function.js';
-import { keepingMethod, keeps, methodElsewhere } from './keepers.js';
+import { keepingMethod, keeps } from './keepers.js';
 import {
   calledValue,
   differentiatingAttribute,
@@ -118,7 +118,7 @@ function isFollowed(module: PyModule, call: PyNode, callee: PyNode): boolean {
 }
 
 function isBuiltin(module: PyModule, callee: PyNode): boolean {
-  return callee.type === 'identifier' && module.resolve(callee) === undefined && isOfPython(callee.text);
+  return isUnbound(module, callee) && isOfPython(callee.text);
 }
 
 function soundsLikeOptimizer(module: PyModule, given: PyNode): boolean {
@@ -222,8 +222,7 @@ function opaqueCall(
       return ask(
         'kept-only-read',
       )`Is \`${shown(graph)}\`, which \`${shown(callee)}\` may keep, ${ONLY_READ}?`;
-    const isNowhere = callee.type === 'identifier' && module.resolve(callee) === undefined;
-    if (network !== undefined && isNowhere && !isFollowed)
+    if (network !== undefined && isUnbound(module, callee) && !isFollowed)
       return ask(
         'runs-without-training',
       )`Does \`${shown(callee)}\`, which comes from elsewhere, run without training \`${shown(network)}\`?`;

@@ -1,4 +1,6 @@
-import { ancestryOf, classAround, methodsOf } from '../../semantic/definitions.js';
+import { AUTOGRAD_FUNCTIONS, CONTEXT_MANAGER, PLAIN_BASES } from '../../library/names.js';
+import { isModuleClass } from '../../library/paths.js';
+import { ancestryOf, attributeOfSelf, methodsOf } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
 import { Gathered } from '../../semantic/gathered.js';
@@ -8,21 +10,14 @@ import { isOwnMember } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
 import { type Arity, arityOf } from '../../semantic/project-names.js';
-import { functionsAround, reachedFrom, reaching } from '../../semantic/reach.js';
+import { classesAround, functionsAround, reachedFrom, reaching } from '../../semantic/reach.js';
 import { decoratorsOf, enclosingClass, ownNodes } from '../../semantic/statements.js';
 import { questionFor } from '../../semantic/surroundings.js';
+import { isUnbound, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import {
-  AUTOGRAD_FUNCTIONS,
-  CONTEXT_MANAGER,
-  isModuleClass,
-  MODULE_MODE,
-  PLAIN_BASES,
-} from '../../torch/catalog.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
-import { isMadePartial, runsWhenGoneThrough } from './gone-through.js';
 import { type GradUse, gradUses } from './grad.js';
-import { isGivenToLibrary, usedAsValue } from './handed-on.js';
+import { isGivenToLibrary, isMadePartial, runsWhenGoneThrough, usedAsValue } from './handed-on.js';
 
 /** A function of the project that differentiates, or runs one of its file that does. Plain data: it outlives the scan. */
 export interface Differentiator {
@@ -51,6 +46,8 @@ export interface Suspect {
   readonly clause: string;
   /** A forward may hold it, and is none itself. */
   readonly isHeld?: true;
+  /** It stands for files that were too many to look into. */
+  readonly isUnread?: true;
 }
 
 /** What runs when an object is called. */
@@ -148,9 +145,7 @@ function callersIn(alone: PyModule, name: string): readonly Differentiator[] {
     if (attribute) return isOfImport(alone, node.parent ?? node) ? [{ node, words }] : [];
     const bound = node.closest('aliased_import', 'block', 'module')?.alias ?? node;
     if (node.type !== 'identifier' || importedPath(bound) === undefined) return [];
-    const scope = alone.resolve(bound);
-    const reads = scope === undefined ? [] : alone.reads(scope, bound.text);
-    return reads.map((read) => ({ node: read, words }));
+    return readsOf(alone, bound).map((read) => ({ node: read, words }));
   });
   if (uses.length === 0) return [];
   return [...functionsWith(alone, uses), ...lambdasWith(alone, uses), ...valuesWith(alone, uses)];
@@ -162,17 +157,15 @@ function isOfImport(module: PyModule, attribute: PyNode): boolean {
   const path = qualifiedName(module, attribute) ?? (object && makerOf(module, object));
   if (path !== undefined) return !isOfKnownPackage(path);
   const name = attribute.attribute?.text ?? '';
+  if (isModeOfModule(module, attribute)) return false;
   // What the class around it has is not elsewhere.
-  if (object === undefined || isMethodOfLibraries(name) || isOwnMember(module, object, name)) return false;
-  return name !== MODULE_MODE || !isOwnModule(module, object);
+  return object !== undefined && !isMethodOfLibraries(name) && !isOwnMember(module, object, name);
 }
 
-/** `self` of a class whose bases are known, and one of which is a module of torch. */
-function isOwnModule(module: PyModule, object: PyNode): boolean {
-  const around = classAround(object);
-  if (around === undefined || object.text !== around.self) return false;
-  const { imported, unknown } = ancestryOf(module, around.classNode);
-  return !unknown && imported.length > 0 && imported.every(isModuleClass);
+/** `self.training` of a module: torch sets it on each object, so that no method of that name is behind it. */
+function isModeOfModule(module: PyModule, attribute: PyNode): boolean {
+  const own = attribute.attribute?.text === 'training' ? attributeOfSelf(attribute) : undefined;
+  return own !== undefined && ancestryOf(module, own.classNode).imported.some(isModuleClass);
 }
 
 /** The functions that hold one of these places, or run one of their file that does. */
@@ -244,8 +237,7 @@ function isGoneThrough(module: PyModule, places: readonly PyNode[]): boolean {
 /** `filter(lambda p: …, weights)`: Python itself runs it, and nobody else gets it. */
 function isRunOnTheSpot(module: PyModule, lambda: PyNode): boolean {
   const callee = callGiven(lambda)?.function;
-  const isBuiltin = callee?.type === 'identifier' && module.resolve(callee) === undefined;
-  return isBuiltin && /^(?:map|filter|sorted|min|max)$/.test(callee.text);
+  return isUnbound(module, callee) && /^(?:map|filter|sorted|min|max)$/.test(callee?.text ?? '');
 }
 
 /** A generator; one that is a context manager is entered instead. */
@@ -261,16 +253,6 @@ function yields(module: PyModule, functionNode: PyNode): boolean {
 /** An alias in the body of the class: `diff = staticmethod(torch.autograd.grad)`. */
 function usedByClass(uses: readonly GradUse[], classNode: PyNode): GradUse | undefined {
   return uses.find(({ node }) => classesAround(node).includes(classNode));
-}
-
-/** The classes that a place is in, without those around a function that it is in. */
-function classesAround(node: PyNode): readonly PyNode[] {
-  const found: PyNode[] = [];
-  for (const ancestor of node.ancestors()) {
-    if (ancestor.type === 'function_definition') break;
-    if (ancestor.type === 'class_definition') found.push(ancestor);
-  }
-  return found;
 }
 
 function kindOfClass(module: PyModule, classNode: PyNode | undefined) {

@@ -1,28 +1,34 @@
-import { builtin, row } from '../../library/library.js';
+import { builtin, ofTensor, row } from '../../library/library.js';
+import { CONTAINERS } from '../../library/names.js';
+import { isModuleClass } from '../../library/paths.js';
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { attributeValues } from '../../semantic/attributes.js';
-import { calledDefinition, classAround, definitionBehind } from '../../semantic/definitions.js';
-import { definitionOf } from '../../semantic/flow.js';
+import {
+  ancestryOf,
+  calledDefinition,
+  classAround,
+  definitionBehind,
+  methodNamed,
+} from '../../semantic/definitions.js';
+import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isMethodOfProject, type Passed, passedBy } from '../../semantic/project-names.js';
+import { beginning, isPut, isTakenByName, runsValue, type Taken } from '../../semantic/put-values.js';
 import { functionsOf, reachedFrom } from '../../semantic/reach.js';
-import { argumentsOf, enclosingClass, hasSplat, methodName } from '../../semantic/statements.js';
+import {
+  argumentsOf,
+  argumentValue,
+  enclosingClass,
+  hasSplat,
+  isTarget,
+  methodName,
+} from '../../semantic/statements.js';
 import { plainString } from '../../semantic/strings.js';
+import { isUnbound, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
-
-/** How many arguments a call gives. */
-export interface Given {
-  readonly positional: number;
-  readonly all: number;
-  readonly isSpread: boolean;
-}
-
-export function givenBy(call: PyNode): Given {
-  const given = argumentsOf(call);
-  const positional = given.filter(({ type }) => type !== 'keyword_argument').length;
-  return { positional, all: given.length, isSpread: hasSplat(call) };
-}
 
 /** What the forwards of a project run that is not code of their class. */
 interface ForwardFacts extends Runs {
@@ -33,27 +39,11 @@ interface ForwardFacts extends Runs {
 /** What code runs that something else gave it. */
 interface Runs {
   /** Calls of what it holds or is given: `self.op(u, x)`, where `op` is an argument of the constructor. */
-  readonly runs: readonly Given[];
+  readonly runs: readonly Passed[];
   /** Functions of other files that it hands values to, which may be functions. */
   readonly hands: readonly string[];
   /** What it takes out of an object by a text, and so may run. */
   readonly takes: readonly Taken[];
-}
-
-/** `getattr(rules, "make_" + kind)`. */
-interface Taken {
-  /** What a name that it may take begins with, or is. */
-  readonly name: string;
-  readonly isWhole: boolean;
-  /** Out of the object whose method does it. */
-  readonly isOwn: boolean;
-}
-
-/** Whether one of these may be a function of this name; only of a module can it be the own object's. */
-export function mayTakeOut(takes: readonly Taken[], name: string, isOfModule: boolean): boolean {
-  return takes.some(
-    (each) => (isOfModule || !each.isOwn) && (each.isWhole ? each.name === name : name.startsWith(each.name)),
-  );
 }
 
 /** Of this file and of the other files of the project; undefined where those are too many. */
@@ -85,10 +75,7 @@ function findFacts(module: PyModule): ForwardFacts | undefined {
 }
 
 function factsIn(module: PyModule): ForwardFacts {
-  const isReplaced = module.wordsSet('.forward').some(({ parent }) => {
-    const assignment = parent?.parent;
-    return assignment?.type === 'assignment' && assignment.left === parent;
-  });
+  const isReplaced = module.wordsSet('.forward').some(({ parent }) => parent && isTarget(parent));
   if (!mayHaveForward(module.text)) return { runs: [], hands: [], takes: [], isReplaced };
   const methods = functionsOf(module).filter(
     (each) => enclosingClass(each) !== undefined && runsInForward(module, each),
@@ -100,12 +87,12 @@ function factsIn(module: PyModule): ForwardFacts {
 export const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);
 
 /** Calls of what is held where something is gone through: `self.transform(x)` of a dataset. Undefined where those are too many. */
-export function iterationRuns(module: PyModule): readonly Given[] | undefined {
+export function iterationRuns(module: PyModule): readonly Passed[] | undefined {
   return module.memo(findIterationRuns, module);
 }
 
-function findIterationRuns(module: PyModule): readonly Given[] | undefined {
-  const found: Given[] = [...module.alone.memo(iterationRunsIn, module.alone)];
+function findIterationRuns(module: PyModule): readonly Passed[] | undefined {
+  const found: Passed[] = [...module.alone.memo(iterationRunsIn, module.alone)];
   for (const word of ITERATED) {
     const files = module.around.summaries({ word, beside: [] }, iterationRunsIn);
     if (files === undefined) return undefined;
@@ -114,7 +101,7 @@ function findIterationRuns(module: PyModule): readonly Given[] | undefined {
   return found;
 }
 
-function iterationRunsIn(module: PyModule): readonly Given[] {
+function iterationRunsIn(module: PyModule): readonly Passed[] {
   if (!module.mentions(/\bdef[\s\\]+__(?:iter|next|getitems?)__/)) return [];
   const functions = functionsOf(module).filter((each) => ITERATED.has(each.name?.text ?? ''));
   return runsIn(module, functions).runs;
@@ -132,18 +119,18 @@ function runsOf(alone: PyModule, name: string): Runs {
 function runsIn(module: PyModule, functions: readonly PyNode[]): Runs {
   const code = new Set(functions.flatMap((each) => [each, ...reachedFrom(module, each)]));
   const calls = new Set([...code].flatMap((each) => [...each.walk()].filter(({ type }) => type === 'call')));
-  const runs: Given[] = [];
+  const runs: Passed[] = [];
   const hands = new Set<string>();
   const takes: Taken[] = [];
   for (const call of calls) {
     takes.push(...takenBy(module, call));
     if (runsGiven(module, call)) runs.push(givenOn(call));
-    else if (runsValue(module, call)) runs.push(givenBy(call));
+    else if (runsValue(module, call)) runs.push(passedBy(call));
     const path = calledPath(module, call);
     if (
       path !== undefined &&
       !isOfKnownPackage(path) &&
-      argumentsOf(call).some((each) => isChosen(module, bare(each)))
+      argumentsOf(call).some((each) => isChosen(module, argumentValue(each)))
     )
       hands.add(path.slice(path.lastIndexOf('.') + 1));
   }
@@ -155,7 +142,7 @@ const NAMESPACES: ReadonlySet<string> = new Set(['eval', 'globals', 'locals', 'v
 
 function takenBy(module: PyModule, call: PyNode): readonly Taken[] {
   const callee = call.function;
-  if (callee?.type !== 'identifier' || module.resolve(callee) !== undefined) return [];
+  if (callee === undefined || !isUnbound(module, callee)) return [];
   if (NAMESPACES.has(callee.text)) return [{ name: '', isWhole: false, isOwn: false }];
   const [object, name] = callee.text === 'getattr' ? argumentsOf(call) : [];
   if (object === undefined || isOfKnownPackage(qualifiedName(module, object) ?? '')) return [];
@@ -164,26 +151,15 @@ function takenBy(module: PyModule, call: PyNode): readonly Taken[] {
   return [{ name: whole ?? beginning(name), isWhole: whole !== undefined, isOwn }];
 }
 
-/** `layer` of `f"layer{at}"` and of `"layer" + at`. */
-function beginning(name: PyNode | undefined): string {
-  const first = name?.type === 'binary_operator' ? name.left : name;
-  const text = first && plainString(first);
-  return text ?? /^[fF](["'])((?:(?!\1)[\w])*)/.exec(first?.text ?? '')?.[2] ?? '';
-}
-
 /** A value that may be a function: one of several, or one that the object was given; what a call has computed is a tensor. */
 function isChosen(module: PyModule, value: PyNode): boolean {
   if (value.type === 'call') return isTakenByName(module, value);
   if (value.type === 'attribute') return isPut(module, value);
   if (value.type !== 'identifier') return CHOICES.has(value.type);
-  const scope = module.resolve(value);
-  return (scope === undefined ? [] : module.writes(scope, value.text)).some((write) => {
-    const found = definitionOf(write);
-    if (found.kind === 'value')
-      return (
-        CHOICES.has(found.value.type) || (found.value.type === 'call' && isTakenByName(module, found.value))
-      );
-    return found.kind !== 'part' && found.kind !== 'update' && !isOfForward(module, write);
+  return waysGiven(module, value).some((way) => {
+    if (way.kind === 'value')
+      return CHOICES.has(way.value.type) || (way.value.type === 'call' && isTakenByName(module, way.value));
+    return way.kind !== 'part' && way.kind !== 'update' && !isOfForward(module, way.node);
   });
 }
 
@@ -205,48 +181,81 @@ function isOfForward(module: PyModule, write: PyNode): boolean {
 export function runsGiven(module: PyModule, call: PyNode): boolean {
   const [first] = argumentsOf(call);
   if (first === undefined || !isRunner(module, call)) return false;
-  const value = bare(first);
+  const value = argumentValue(first);
   return isPut(module, value) && definitionBehind(module, value) === undefined;
 }
 
-/** An argument without its keyword. */
-function bare(argument: PyNode): PyNode {
-  return argument.type === 'keyword_argument' ? (argument.value ?? argument) : argument;
-}
-
 function isRunner(module: PyModule, call: PyNode): boolean {
-  const callee = call.function;
-  const path = callee && qualifiedName(module, callee);
+  const path = calledPath(module, call);
   if (path !== undefined) return row(path)?.runs === true;
-  const known = callee?.type === 'identifier' ? builtin(callee.text) : undefined;
-  return known?.runs === true && known.gives === 'arguments' && module.resolve(callee ?? call) === undefined;
+  const known = isUnbound(module, call.function) ? builtin(call.function?.text ?? '') : undefined;
+  return known?.runs === true && known.gives === 'arguments';
 }
 
 /** What such a function gives on: its own options come by keyword. `vmap(self.rule)` is given the rest later. */
-function givenOn(call: PyNode): Given {
-  const { positional, isSpread } = givenBy(call);
+function givenOn(call: PyNode): Passed {
+  const { positional, isSpread } = passedBy(call);
   return { positional: positional - 1, all: positional - 1, isSpread: isSpread || positional === 1 };
 }
 
-/** A value is called that something else put there, and that may be a function. */
-function runsValue(module: PyModule, call: PyNode): boolean {
-  const callee = call.function;
-  if (callee === undefined || calledDefinition(module, call) !== undefined) return false;
-  return qualifiedName(module, callee) === undefined && isPut(module, callee);
+/** Functions of Python that run none of the values that a forward gives them. */
+const BUILTINS: ReadonlySet<string> = new Set(
+  'abs bool dict enumerate float int isinstance len list print range repr reversed round str tuple zip'.split(
+    ' ',
+  ),
+);
+
+/**
+ * The forward of a class runs functions of libraries, methods of tensors and layers of torch that the class makes itself:
+ * nobody can hand it a function that it would run.
+ */
+export function runsOnlyLayers({ module, node }: Elsewhere): boolean {
+  if (forwardFacts(module)?.isReplaced !== false) return false;
+  const { imported, unknown } = ancestryOf(module, node);
+  const forward = methodNamed(module, node, 'forward');
+  if (unknown || !imported.every(isModuleClass) || forward === undefined) return false;
+  if (methodNamed(module, node, '__call__') !== undefined) return false;
+  return [forward, ...reachedFrom(module, forward)].every((each) =>
+    [...each.walk()].every((inside) => inside.type !== 'call' || isClosed(module, inside)),
+  );
 }
 
-function isPut(module: PyModule, value: PyNode): boolean {
-  if (value.type === 'identifier') return module.resolve(value) !== undefined;
-  if (value.type === 'call')
-    return calledDefinition(module, value) === undefined && isTakenByName(module, value);
-  if (value.type !== 'attribute') return true;
-  // A method of another object is looked for by its name.
-  return attributeValues(module, value)?.some(({ type }) => type !== 'call') ?? false;
+function isClosed(module: PyModule, call: PyNode): boolean {
+  const callee = call.function;
+  if (callee === undefined || argumentsOf(call).some(({ type }) => type === 'lambda')) return false;
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) return isOfKnownPackage(path) && !runsGiven(module, call);
+  const definition = calledDefinition(module, call);
+  if (definition !== undefined) return definition.type === 'function_definition';
+  if (callee.type === 'identifier') return isUnbound(module, callee) && BUILTINS.has(callee.text);
+  if (callee.type !== 'attribute') return false;
+  const values = attributeValues(module, callee);
+  const name = methodName(call) ?? '';
+  if (values === undefined) return isTensorMethod(name) && !isMethodOfProject(module, name);
+  return values.every((value) => isLayer(module, value)) && !isAnywhere(module, name, setsPart);
 }
 
-/** `getattr(rules, name)`, `RULES.get(name)`. */
-function isTakenByName(module: PyModule, call: PyNode): boolean {
-  const callee = call.function;
-  if (callee?.type === 'identifier') return callee.text === 'getattr' && module.resolve(callee) === undefined;
-  return methodName(call) === 'get' || methodName(call) === 'pop';
+/** Methods of tensors and lists that run nothing of what they are given. */
+function isTensorMethod(name: string): boolean {
+  if (/^(?:append|extend|items|keys|values|insert|get)$/.test(name)) return true;
+  return ofTensor(name) !== undefined && !/^(?:apply_|map_|map2_|backward|register_\w+)$/.test(name);
+}
+
+/** `nn.Linear(n, m)`, `nn.Sequential(nn.Linear(n, m), nn.ReLU())` */
+function isLayer(module: PyModule, value: PyNode): boolean {
+  const path = value.type === 'call' && value.function ? qualifiedName(module, value.function) : undefined;
+  if (path === undefined || !isModuleClass(path)) return false;
+  if (!CONTAINERS.has(path)) return true;
+  return !hasSplat(value) && argumentsOf(value).every((each) => isLayer(module, each));
+}
+
+/** `net.name = …` or `net.name[0] = …`: what is there may be any module. */
+function setsPart(alone: PyModule, name: string): boolean {
+  return alone.words(name).some((node) => {
+    let place = node.parent;
+    if (place?.type !== 'attribute' || place.attribute !== node) return false;
+    if (place.object?.text === 'self' && place.parent?.type !== 'subscript') return false;
+    while (place?.parent?.type === 'attribute' || place?.parent?.type === 'subscript') place = place.parent;
+    return place?.parent?.type === 'assignment' && place.parent.left === place;
+  });
 }

@@ -1,18 +1,18 @@
 import { packageOf, row } from '../../library/library.js';
+import { LR_SCHEDULERS } from '../../library/names.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { classBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
-import { definitionOf } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
 import { functionsAround, methodsByName, reachedFrom, reaching } from '../../semantic/reach.js';
-import { argumentsOf, enclosingClass, isCallee } from '../../semantic/statements.js';
+import { argumentsOf, argumentValue, enclosingClass, isCallee } from '../../semantic/statements.js';
+import { readsOf, waysGiven } from '../../semantic/variables.js';
 import { wordAround } from '../../semantic/word-places.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import type { Span } from '../../text/lines.js';
-import { LR_SCHEDULERS } from '../../torch/catalog-modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
 
 /** A place that needs gradients, or sets them up. `words` completes "because it …". */
@@ -72,10 +72,7 @@ function findGradUses(module: PyModule): readonly GradUse[] {
 function readsOfAlias(module: PyModule, imported: PyNode): readonly PyNode[] {
   const alias = imported.closest('aliased_import')?.alias;
   const path = alias === undefined || alias === imported ? undefined : importedPath(alias);
-  const scope = alias && module.resolve(alias);
-  return scope !== undefined && path !== undefined && row(path)?.differentiates === true
-    ? module.reads(scope, alias?.text ?? '')
-    : [];
+  return path !== undefined && row(path)?.differentiates === true ? readsOf(module, alias) : [];
 }
 
 function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
@@ -111,7 +108,7 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
         ? `calls \`${shown(place)}()\``
         : undefined;
     case 'scale':
-      return call !== undefined && /scaler/i.test(receiverText(target))
+      return call !== undefined && /scaler/i.test(target.object?.text ?? '')
         ? `calls \`${shown(target)}()\``
         : undefined;
     case 'grad_fn':
@@ -152,14 +149,10 @@ function isLayer(module: PyModule, attribute: PyNode): boolean {
 function isComputed(module: PyModule, name: PyNode): boolean {
   const around = name.closest('call');
   if (around !== undefined && row(calledPath(module, around) ?? '') === undefined) return false;
-  const scope = module.resolve(name);
-  const writes = scope === undefined ? [] : module.writes(scope, name.text);
+  const ways = waysGiven(module, name);
   return (
-    writes.length > 0 &&
-    writes.every((write) => {
-      const found = definitionOf(write);
-      return found.kind === 'part' || (found.kind === 'value' && COMPUTED.has(found.value.type));
-    })
+    ways.length > 0 &&
+    ways.every((way) => way.kind === 'part' || (way.kind === 'value' && COMPUTED.has(way.value.type)))
   );
 }
 
@@ -180,8 +173,7 @@ function asksForGrad(identifier: PyNode, target: PyNode): boolean {
 }
 
 function isFalse(node: PyNode | undefined): boolean {
-  const value = node?.type === 'keyword_argument' ? node.value : node;
-  return value?.type === 'false';
+  return node !== undefined && argumentValue(node).type === 'false';
 }
 
 /** A step without arguments, or of what is called an optimizer, unless its maker is known to be something else. */
@@ -202,10 +194,6 @@ function isKnownOtherwise(module: PyModule, object: PyNode): boolean {
       return path.startsWith(LR_SCHEDULERS) || isOfKnownPackage(path);
     })
   );
-}
-
-function receiverText(callee: PyNode): string {
-  return callee.type === 'attribute' ? (callee.object?.text ?? '') : '';
 }
 
 function shown(node: PyNode): string {

@@ -3,7 +3,7 @@ import { shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask, type Question } from '../../semantic/question.js';
-import { givenTo, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { argumentValue, givenTo, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { gradUseElsewhere } from './elsewhere.js';
 import { calledValue, suspectInWords } from './unknown-code.js';
@@ -29,5 +29,5 @@ export function handedFunction(module: PyModule, call: PyNode): Question | undef
 
 /** What an argument gives, without its name and its parentheses. */
 export function bare(given: PyNode): PyNode {
-  return unparenthesized(given.type === 'keyword_argument' ? (given.value ?? given) : given);
+  return unparenthesized(argumentValue(given));
 }

@@ -1,6 +1,5 @@
 import { nameOf } from '../../semantic/called-name.js';
 import { definitionBehind } from '../../semantic/definitions.js';
-import { definitionOf } from '../../semantic/flow.js';
 import { functionUses } from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -8,6 +7,7 @@ import { isNotebook } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { functionsOf } from '../../semantic/reach.js';
 import {
+  calleeOf,
   contextManagers,
   decoratorsOf,
   enclosingFunction,
@@ -18,6 +18,7 @@ import {
   statementOf,
 } from '../../semantic/statements.js';
 import { type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
+import { waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { gradModeOf } from '../value/gradient.js';
@@ -31,21 +32,15 @@ function mayTurnGradOff(module: PyModule, expression: PyNode): boolean {
   const mode = gradModeOf(module, expression);
   if (mode !== undefined) return mode === 'off';
   if (SAYS_GRAD_OFF.test(module.codeOf(expression))) return true;
-  if (expression.type === 'identifier' && isNamedGradOff(module, expression)) return true;
-  const callee = expression.type === 'call' ? (expression.function ?? expression) : expression;
-  const definition = definitionBehind(module, callee);
+  if (isNamedGradOff(module, expression)) return true;
+  const definition = definitionBehind(module, calleeOf(expression));
   return definition?.type === 'function_definition' && SAYS_GRAD_OFF.test(module.codeOf(definition));
 }
 
 /** `context = torch.no_grad() if … else nullcontext()`. */
 function isNamedGradOff(module: PyModule, identifier: PyNode): boolean {
-  const scope = module.resolve(identifier);
-  return (
-    scope !== undefined &&
-    module.writes(scope, identifier.text).some((write) => {
-      const definition = definitionOf(write);
-      return definition.kind === 'value' && SAYS_GRAD_OFF.test(module.codeOf(definition.value));
-    })
+  return waysGiven(module, identifier).some(
+    (way) => way.kind === 'value' && SAYS_GRAD_OFF.test(module.codeOf(way.value)),
   );
 }
 

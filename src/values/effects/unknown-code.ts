@@ -1,13 +1,14 @@
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { classAround, heirsOf } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { setsAttribute } from '../../semantic/given-away.js';
 import type { PyModule } from '../../semantic/module.js';
-import { isMethodOfProject, subclassesElsewhere } from '../../semantic/project-names.js';
+import { isMethodOfProject, mayTake, passedBy, subclassesElsewhere } from '../../semantic/project-names.js';
+import { mayTakeOut } from '../../semantic/put-values.js';
 import { enclosingClass, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { Origins } from '../value/origins.js';
 import { isMethodOfLibraries } from '../value/plain.js';
-import { runsOnlyLayers } from './closed-forward.js';
 import {
   CALLED,
   type Differentiator,
@@ -15,7 +16,7 @@ import {
   differentiatorsIn,
   type Suspect,
 } from './differentiators.js';
-import { forwardFacts, type Given, givenBy, ITERATED, iterationRuns, mayTakeOut } from './forward-index.js';
+import { forwardFacts, ITERATED, iterationRuns, runsOnlyLayers } from './forward-index.js';
 import { SETS_MODE } from './grad.js';
 import { usedAsValue } from './handed-on.js';
 
@@ -28,6 +29,7 @@ const UNREAD: Suspect = {
   name: 'a class or function',
   place: 'of the many files that differentiate',
   clause: 'which were not all looked into',
+  isUnread: true,
 };
 
 /** The first of all differentiating functions that code of this file may get hold of, and that could be the one. */
@@ -74,13 +76,13 @@ function heldByForward(module: PyModule): Suspect | undefined {
     (each) =>
       isFunction(each) &&
       (mayTakeOut(takes, each.name, each.mayBeModule) ||
-        ((isReplaced || runs.some((given) => mayTake(each, given))) && isHandedOn(module, each))),
+        ((isReplaced || runs.some((given) => mayTake(each.arity, given))) && isHandedOn(module, each))),
   );
   return found && { ...found, isHeld: true };
 }
 
 function isHandedOn(module: PyModule, { isValue, name }: Differentiator): boolean {
-  return isValue || isValueElsewhere(module, name);
+  return isValue || isAnywhere(module, name, usedAsValue);
 }
 
 function instanceCalled(module: PyModule, made?: Elsewhere): Suspect | undefined {
@@ -105,7 +107,7 @@ function heldByIterated(module: PyModule): Suspect | undefined {
   return suspectAround(
     module,
     (each) =>
-      !CALLED.has(each.name) && runs.some((given) => mayTake(each, given)) && isHandedOn(module, each),
+      !CALLED.has(each.name) && runs.some((given) => mayTake(each.arity, given)) && isHandedOn(module, each),
   );
 }
 
@@ -131,7 +133,7 @@ export function differentiatingMethod(
       each.name === name &&
       each.owner !== undefined &&
       (each.mayBeModule || !isNetwork) &&
-      mayTake(each, givenBy(call)),
+      mayTake(each.arity, passedBy(call)),
   );
 }
 
@@ -148,18 +150,14 @@ export function switchingNetwork(module: PyModule): Suspect | undefined {
 export function differentiatingAttribute(module: PyModule, call: PyNode): Suspect | undefined {
   const name = methodName(call);
   if (name === undefined || isMethodOfLibraries(name)) return undefined;
-  const isSet =
-    setsAttribute(module.alone, name) ||
-    (module.around.summaries({ word: name, beside: [] }, setsAttribute) ?? [true]).includes(true);
-  if (!isSet) return undefined;
-  return functionTaking(module, call);
+  return isAnywhere(module, name, setsAttribute) ? functionTaking(module, call) : undefined;
 }
 
 /** A function that differentiates, is handed around and takes what a call gives. */
 function functionTaking(module: PyModule, call: PyNode): Suspect | undefined {
   return suspectAround(
     module,
-    (each) => !CALLED.has(each.name) && mayTake(each, givenBy(call)) && isHandedOn(module, each),
+    (each) => !CALLED.has(each.name) && mayTake(each.arity, passedBy(call)) && isHandedOn(module, each),
   );
 }
 
@@ -202,15 +200,6 @@ function ownClass(module: PyModule, network: PyNode): Elsewhere | undefined {
     heirsOf(module, classNode).length > 0 ||
     subclassesElsewhere(module, classNode.name?.text ?? '')?.length !== 0;
   return isInherited ? undefined : { module, node: classNode };
-}
-
-function isValueElsewhere(module: PyModule, name: string): boolean {
-  const files = module.around.summaries({ word: name, beside: [] }, usedAsValue);
-  return usedAsValue(module.alone, name) || files === undefined || files.includes(true);
-}
-
-function mayTake({ arity: [least, most] }: Differentiator, { positional, all, isSpread }: Given): boolean {
-  return isSpread || (positional <= most && all >= least);
 }
 
 function suspect({ owner, name, place, words }: Differentiator): Suspect {

@@ -1,4 +1,5 @@
 import { isKeptBy, isPlain, mayShare, ofTensor, onlyLooks, readsOnly, row } from '../../library/library.js';
+import { TORCH } from '../../library/names.js';
 import { type Gate, placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -6,7 +7,6 @@ import { ask } from '../../semantic/question.js';
 import { argumentsOf, isCallee, isTarget, keywordArgument } from '../../semantic/statements.js';
 import { attributeUsesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
-import { TORCH } from '../../torch/catalog.js';
 import { recordsNoGraph } from '../value/gradient.js';
 
 /** What becomes of a stored tensor where it is read. */

@@ -1,6 +1,6 @@
 import { givesModule, row } from '../../library/library.js';
-import { attributeValuesInProject } from '../../semantic/attributes.js';
-
+import { NN_MODULE } from '../../library/names.js';
+import { instancesBehind } from '../../semantic/attributes.js';
 import {
   ancestryOf,
   calledDefinition,
@@ -9,13 +9,11 @@ import {
   overridesOf,
 } from '../../semantic/definitions.js';
 import { type Elsewhere, namedElsewhere } from '../../semantic/elsewhere.js';
-import { definitionsOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { subclassesElsewhere } from '../../semantic/project-names.js';
-import { enclosingClass, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { isOverriddenElsewhere } from '../../semantic/project-names.js';
+import { methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { NN_MODULE } from '../../torch/catalog.js';
 import { moduleKind } from '../../torch/module/modules.js';
 
 /** What a call may run: all of it, here and in other files of the project. */
@@ -45,34 +43,6 @@ export function calledBy(module: PyModule, call: PyNode): Called | undefined {
     functions: known.flatMap((run) => ('module' in run ? [run] : [])),
     makers: known.flatMap((run) => ('module' in run ? [] : [run.maker])),
   };
-}
-
-/** The calls that made the object an expression stands for, when all of its assignments are calls. */
-function instancesBehind(module: PyModule, callee: PyNode): readonly PyNode[] {
-  const target = unparenthesized(callee);
-  if (target.type === 'call') return [target];
-  const values =
-    target.type === 'identifier'
-      ? valuesOf(module, target)
-      : target.type === 'attribute'
-        ? attributeValuesInProject(module, target)
-        : undefined;
-  const calls = values?.map(unparenthesized) ?? [];
-  return calls.every((value) => value.type === 'call') ? calls : [];
-}
-
-/** Whether a subclass in another file has its own method in place of this one. */
-function isOverriddenElsewhere(module: PyModule, method: PyNode): boolean {
-  const owner = enclosingClass(method)?.name?.text;
-  const name = method.name?.text ?? '';
-  if (owner === undefined) return false;
-  return subclassesElsewhere(module, owner)?.every(({ members }) => !members.includes(name)) !== true;
-}
-
-function valuesOf(module: PyModule, identifier: PyNode): readonly PyNode[] | undefined {
-  const definitions = definitionsOf(module, identifier) ?? [];
-  const values = definitions.flatMap((found) => (found.kind === 'value' ? [found.value] : []));
-  return values.length === definitions.length ? values : undefined;
 }
 
 /** What runs when the object that this call makes is called. */

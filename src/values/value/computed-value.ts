@@ -1,4 +1,5 @@
 import { isMaker, mayShare, ofTensor } from '../../library/library.js';
+import { PARAMETER, TORCH } from '../../library/names.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -10,8 +11,8 @@ import {
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
+import { isUnbound, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { PARAMETER, TORCH } from '../../torch/catalog.js';
 
 const MAX_DEPTH = 8;
 /** Calls that tell one object from another of the same value, or write on it. */
@@ -66,9 +67,8 @@ function computedHere(module: PyModule, value: PyNode, depth: number): boolean {
 }
 
 function isMarked(module: PyModule, identifier: PyNode): boolean {
-  const scope = module.resolve(identifier);
-  const [first] = scope === undefined ? [] : module.reads(scope, identifier.text);
-  return first === undefined ? scope === undefined : module.memo(hasMark, first);
+  const [first] = readsOf(module, identifier);
+  return first === undefined ? isUnbound(module, identifier) : module.memo(hasMark, first);
 }
 
 /** Of a variable, by the first place that reads it. */
@@ -77,10 +77,9 @@ function hasMark(module: PyModule, identifier: PyNode): boolean {
 }
 
 function isMarkedBeyond(module: PyModule, identifier: PyNode, seen: ReadonlySet<string>): boolean {
-  const scope = module.resolve(identifier);
-  if (scope === undefined) return true;
+  if (isUnbound(module, identifier)) return true;
   const known = new Set([...seen, identifier.text]);
-  return module.reads(scope, identifier.text).some((place) => {
+  return readsOf(module, identifier).some((place) => {
     const alias = aliasOf(place);
     return (
       isMark(place) || (alias !== undefined && !known.has(alias.text) && isMarkedBeyond(module, alias, known))

@@ -1,13 +1,13 @@
 import { mayShare, ofTensor } from '../../library/library.js';
+import { CUDA_ORDINAL, DEVICE, TORCH } from '../../library/names.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { attributeValues, classValues } from '../../semantic/attributes.js';
-
-import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, unparenthesized } from '../../semantic/statements.js';
+import { isUnbound, readsOf, waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { CUDA_ORDINAL, DEVICE, TORCH } from '../../torch/catalog.js';
 import { heldTensor } from './held-tensor.js';
 import { kindOf } from './tensor.js';
 
@@ -48,9 +48,7 @@ function saysDevice(module: PyModule, node: PyNode): boolean {
   const named = node.type === 'call' ? node.function : node;
   const name = named?.type === 'attribute' ? named.attribute : named;
   if (name?.type !== 'identifier' || !DEVICE_NAME.test(name.text)) return false;
-  return (
-    node.type !== 'identifier' || !definitionsOf(module, node).some((found) => hides(module, node, found))
-  );
+  return node.type !== 'identifier' || !waysReaching(module, node).some((way) => hides(module, node, way));
 }
 
 /** What a name was given that speaks louder than the name: `output_device = model(x)`. */
@@ -95,10 +93,8 @@ export function isCpu(module: PyModule, expression: PyNode, depth = 0): boolean 
     return calledPath(module, node) === DEVICE && first !== undefined && isCpu(module, first, depth + 1);
   }
   if (node.type !== 'identifier' || depth > MAX_DEPTH) return false;
-  const values = givenValues(module, node);
-  return (
-    values !== undefined && values.length > 0 && values.every((value) => isCpu(module, value, depth + 1))
-  );
+  const ways = waysReaching(module, node);
+  return ways.length > 0 && ways.every((way) => way.kind === 'value' && isCpu(module, way.value, depth + 1));
 }
 
 function isDeviceCall(module: PyModule, call: PyNode): Answer {
@@ -106,8 +102,7 @@ function isDeviceCall(module: PyModule, call: PyNode): Answer {
   const callee = call.function;
   const name = methodName(call) ?? callee?.text ?? '';
   if (path === DEVICE || path === CUDA_ORDINAL) return 'yes';
-  if (callee?.type === 'identifier' && ['str', 'int'].includes(name) && module.resolve(callee) === undefined)
-    return 'yes';
+  if (isUnbound(module, callee) && ['str', 'int'].includes(name)) return 'yes';
   if (callee?.type === 'attribute' && path === undefined && movesOrCasts(name)) return 'no';
   return ['tensor', 'scalar-tensor'].includes(kindOf(module, call)) ? 'no' : 'unknown';
 }
@@ -133,10 +128,9 @@ function isDeviceAttribute(module: PyModule, node: PyNode, of: (inner: PyNode) =
 function isTensor(module: PyModule, object: PyNode | undefined): boolean {
   if (object === undefined) return false;
   if (['tensor', 'scalar-tensor'].includes(kindOf(module, object))) return true;
-  const scope = object.type === 'identifier' ? module.resolve(object) : undefined;
-  const reaching = scope && reachingDefinitions(module, object);
-  if (scope === undefined || reaching === undefined || reaching.length === 0) return false;
-  return module.reads(scope, object.text).some((read) => {
+  const reaching = object.type === 'identifier' ? (reachingDefinitions(module, object) ?? []) : [];
+  if (reaching.length === 0) return false;
+  return readsOf(module, object).some((read) => {
     if (read.parent?.type !== 'binary_operator') return false;
     const there = reachingDefinitions(module, read);
     return (
@@ -149,7 +143,7 @@ function isTensor(module: PyModule, object: PyNode | undefined): boolean {
 function isDeviceVariable(module: PyModule, identifier: PyNode, of: (inner: PyNode) => Answer): Answer {
   if (isDtype(module, identifier)) return 'no';
   if (OTHER_NAME.test(identifier.text)) return 'no';
-  const answers = definitionsOf(module, identifier).map((found): Answer => {
+  const answers = waysReaching(module, identifier).map((found): Answer => {
     if (found.kind === 'value') return found.value.type === 'none' ? 'unknown' : of(found.value);
     if (found.kind === 'loop') return all(elementsOf(found.iterable).map(of));
     if (found.kind !== 'parameter') return 'unknown';
@@ -172,18 +166,4 @@ function elementsOf(iterable: PyNode): readonly PyNode[] {
 /** What `.to()` takes from torch itself, without a call, is a dtype. */
 function isDtype(module: PyModule, node: PyNode): boolean {
   return qualifiedName(module, node)?.startsWith(TORCH) ?? false;
-}
-
-function givenValues(module: PyModule, identifier: PyNode): readonly PyNode[] | undefined {
-  const definitions = definitionsOf(module, identifier);
-  const values = definitions.flatMap((found) => (found.kind === 'value' ? [found.value] : []));
-  return values.length === definitions.length ? values : undefined;
-}
-
-/** Those that reach the read; of a variable that lives outside the function, all that is ever given to it in the file. */
-function definitionsOf(module: PyModule, identifier: PyNode): readonly Definition[] {
-  const reaching = reachingDefinitions(module, identifier);
-  if (reaching !== undefined) return reaching;
-  const scope = module.resolve(identifier);
-  return scope === undefined ? [] : module.writes(scope, identifier.text).map(definitionOf);
 }

@@ -1,10 +1,12 @@
 import { builtin, cutsGraph, ofTensor, row } from '../../library/library.js';
+import { NUMPY, TORCH, VARIABLE } from '../../library/names.js';
 import { attributeUses, callsOf } from '../../semantic/attribute-uses.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import { isOwnMember } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
+import { givesReturned, returnsOf } from '../../semantic/returns.js';
 import {
   argumentsOf,
   contextManagers,
@@ -14,12 +16,10 @@ import {
   isAsync,
   keywordValue,
   methodName,
-  ownNodes,
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { NUMPY, TORCH, VARIABLE } from '../../torch/catalog.js';
 import { registrationOf } from '../../torch/module/modules.js';
 import { isFloating, kindOf } from './tensor.js';
 
@@ -197,11 +197,9 @@ const HALF_DEPTH = MAX_DEPTH / 2;
 function mayReturnGraph(module: PyModule, definition: PyNode, depth: number): boolean {
   if (definition.type !== 'function_definition' || isAsync(definition)) return true;
   if (isDecoratedGradOff(module, definition)) return false;
-  if (depth >= HALF_DEPTH || decoratorsOf(definition).length > 0) return true;
-  const own = [...ownNodes(definition)];
-  if (own.some(({ type }) => type === 'yield')) return true;
-  return own.some(({ type, named: [value] }) => {
-    if (type !== 'return_statement' || value === undefined) return false;
-    return mayCarryGradient(module, value, '', Math.max(depth + 1, HALF_DEPTH));
-  });
+  if (depth >= HALF_DEPTH || !givesReturned(definition)) return true;
+  const inner = Math.max(depth + 1, HALF_DEPTH);
+  return returnsOf(definition).some(
+    (value) => value !== undefined && mayCarryGradient(module, value, '', inner),
+  );
 }

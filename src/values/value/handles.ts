@@ -1,8 +1,8 @@
 import { calledDefinition } from '../../semantic/definitions.js';
-import { definitionOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { isUnbound, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isOfKnownPackage } from './plain.js';
 
@@ -21,10 +21,9 @@ export function isHandle(module: PyModule, receiver: PyNode, self: string | unde
   if (root.text === self) return true;
   const scope = module.resolve(root);
   if (scope === undefined || scope.kind === 'module') return true;
-  return module.writes(scope, root.text).some((write) => {
-    const definition = definitionOf(write);
-    if (definition.kind === 'loop') return !givesTensors(definition.iterable);
-    return definition.kind === 'value' ? module.memo(isForeignResult, write) : definition.kind !== 'update';
+  return waysGiven(module, root).some((way) => {
+    if (way.kind === 'loop') return !givesTensors(way.iterable);
+    return way.kind === 'value' ? module.memo(isForeignResult, way.value) : way.kind !== 'update';
   });
 }
 
@@ -36,17 +35,12 @@ function givesTensors(iterable: PyNode): boolean {
 }
 
 /** `thing = other`, `thing = Thing(…)`, `thing = get_thing(…)` of code that neither the file, Python nor a known package has. */
-function isForeignResult(module: PyModule, write: PyNode): boolean {
-  const definition = definitionOf(write);
-  if (definition.kind !== 'value') return true;
-  if (
-    /^(?:identifier|attribute|subscript|conditional_expression|boolean_operator)$/.test(definition.value.type)
-  )
+function isForeignResult(module: PyModule, value: PyNode): boolean {
+  if (/^(?:identifier|attribute|subscript|conditional_expression|boolean_operator)$/.test(value.type))
     return true;
-  if (definition.value.type !== 'call') return false;
-  const callee = definition.value.function;
-  if (callee === undefined || calledDefinition(module, definition.value) !== undefined) return false;
+  const callee = value.type === 'call' ? value.function : undefined;
+  if (callee === undefined || calledDefinition(module, value) !== undefined) return false;
   const path = qualifiedName(module, callee);
   if (path !== undefined) return !isOfKnownPackage(path);
-  return callee.type === 'identifier' && module.resolve(callee) !== undefined;
+  return callee.type === 'identifier' && !isUnbound(module, callee);
 }

@@ -1,11 +1,12 @@
+import { MODULE_CONTAINERS, PARAMETER, PARAMETER_CONTAINERS } from '../../library/names.js';
+import { isModuleClass } from '../../library/paths.js';
 import { attributeUses, plainAttributes } from '../../semantic/attribute-uses.js';
-import { classAround, classBehind } from '../../semantic/definitions.js';
-import { reachingDefinitions } from '../../semantic/flow.js';
+import { attributeOfSelf, classBehind } from '../../semantic/definitions.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { unparenthesized } from '../../semantic/statements.js';
+import { assignedValue, isTarget, unparenthesized } from '../../semantic/statements.js';
+import { onlyValue } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isModuleClass, MODULE_CONTAINERS, PARAMETER, PARAMETER_CONTAINERS } from '../../torch/catalog.js';
 import { registrationOf } from '../../torch/module/modules.js';
 import { kindOf } from './tensor.js';
 
@@ -24,9 +25,8 @@ export function heldTensor(module: PyModule, expression: PyNode): Held {
   const object = node.type === 'attribute' ? node.object : undefined;
   const name = node.attribute?.text;
   if (object === undefined || name === undefined) return 'unknown';
-  const around = classAround(node);
-  if (around !== undefined && object.text === around.self)
-    return attributeHeld(module, around.classNode, name);
+  const own = attributeOfSelf(node);
+  if (own !== undefined) return attributeHeld(module, own.classNode, name);
   const owner = ownerOf(module, object);
   if (owner === undefined) return 'unknown';
   const path = owner === 'element' ? undefined : calledPath(module, owner);
@@ -51,15 +51,12 @@ function ownerOf(module: PyModule, expression: PyNode): PyNode | 'element' | und
       : undefined;
   }
   if (node.type === 'identifier') {
-    const [only, ...others] = reachingDefinitions(module, node) ?? [];
-    return only?.kind === 'value' && others.length === 0 ? ownerOf(module, only.value) : undefined;
+    const value = onlyValue(module, node);
+    return value && ownerOf(module, value);
   }
-  const around = node.type === 'attribute' ? classAround(node) : undefined;
-  const name = node.attribute?.text;
-  if (around === undefined || name === undefined || node.object?.text !== around.self) return undefined;
-  const values = valuesOf(module, around.classNode, name);
-  const [only] = values;
-  return values.length === 1 && only?.type === 'call' ? only : undefined;
+  const own = attributeOfSelf(node);
+  const [only, ...others] = own === undefined ? [] : valuesOf(module, own.classNode, own.name);
+  return others.length === 0 && only?.type === 'call' ? only : undefined;
 }
 
 function attributeHeld(module: PyModule, classNode: PyNode, name: string): Held {
@@ -77,11 +74,7 @@ function attributeHeld(module: PyModule, classNode: PyNode, name: string): Held 
 function valuesOf(module: PyModule, classNode: PyNode, name: string): readonly (PyNode | undefined)[] {
   return attributeUses(module, classNode, name)
     .filter(({ kind }) => kind !== 'read')
-    .map(({ node, certain }) => {
-      const assignment = node.parent;
-      const plain = assignment?.type === 'assignment' && assignment.left === node;
-      return plain && certain ? assignment.right : undefined;
-    });
+    .map(({ node, certain }) => (certain ? assignedValue(node) : undefined));
 }
 
 function kindOfValue(module: PyModule, value: PyNode | undefined): Held {
@@ -92,20 +85,17 @@ function kindOfValue(module: PyModule, value: PyNode | undefined): Held {
 
 /** An attribute of this object that its class leaves to others: to a base, or to whoever wraps the layer. */
 function isMadeElsewhere(module: PyModule, container: PyNode): boolean {
-  const around = container.type === 'attribute' ? classAround(container) : undefined;
-  const name = container.attribute?.text;
-  if (around === undefined || name === undefined || container.object?.text !== around.self) return false;
-  return valuesOf(module, around.classNode, name).length === 0;
+  const own = attributeOfSelf(container);
+  return own !== undefined && valuesOf(module, own.classNode, own.name).length === 0;
 }
 
 /** An attribute of some module of a container: the file's classes that have it tell what it is. */
 function elementHeld(module: PyModule, name: string): Held {
-  const values = module.wordsSet(`.${name}`).flatMap((hit) => {
-    const attribute = hit.parent;
-    const assignment = attribute?.parent;
-    const written = assignment?.type === 'assignment' && assignment.left === attribute;
-    return hit.text === name && written ? [assignment.right] : [];
-  });
+  const values = module
+    .wordsSet(`.${name}`)
+    .flatMap(({ text, parent }) =>
+      text === name && parent && isTarget(parent) ? [assignedValue(parent)] : [],
+    );
   if (values.length > 0)
     return values.every((value) => kindOfValue(module, value) === 'parameter') ? 'parameter' : 'unknown';
   return 'likely';

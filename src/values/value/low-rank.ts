@@ -1,12 +1,12 @@
+import { MATRIX_PRODUCTS, PARAMETER } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
 import { initialValue } from '../../semantic/attribute-uses.js';
-import { classAround } from '../../semantic/definitions.js';
-import { reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { attributeOfSelf } from '../../semantic/definitions.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { onlyValue } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { MATRIX_PRODUCTS, PARAMETER } from '../../torch/catalog.js';
 import { type Dimension, shapeOf } from './shape.js';
 
 /** `left @ right`, or the same by a function of torch. */
@@ -79,13 +79,10 @@ export function sizesOf(module: PyModule, expression: PyNode, depth = 0): Sizes 
     const value = onlyValue(module, node);
     return value && sizesOf(module, value, depth + 1);
   }
-  const name = node.type === 'attribute' ? node.attribute?.text : undefined;
-  if (name === undefined || node.object?.text !== classAround(node)?.self) return undefined;
-  const made = initialValue(module, node, name);
-  const maker = made?.type === 'call' ? made.function : undefined;
+  const name = attributeOfSelf(node)?.name;
+  const made = name === undefined ? undefined : initialValue(module, node, name);
   const tensor = made && argumentsOf(made)[0];
-  if (maker === undefined || tensor === undefined || qualifiedName(module, maker) !== PARAMETER)
-    return undefined;
+  if (made === undefined || tensor === undefined || calledPath(module, made) !== PARAMETER) return undefined;
   const shape = shapeOf(module, tensor);
   const [rows, columns] = shape?.dimensions ?? [];
   return shape?.open === false && shape.dimensions.length === 2 ? [rows, columns] : undefined;
@@ -99,16 +96,10 @@ function transposed(node: PyNode): PyNode | undefined {
     : undefined;
 }
 
-function onlyValue(module: PyModule, name: PyNode): PyNode | undefined {
-  const definitions = reachingDefinitions(module, name) ?? [];
-  const [only] = definitions;
-  return definitions.length === 1 && only?.kind === 'value' ? only.value : undefined;
-}
-
 /** The factor, or what it was made from, is called one. */
 function isNamed(module: PyModule, expression: PyNode): boolean {
   const node = unparenthesized(expression);
   if (NAMED.test(node.text)) return true;
-  const value = node.type === 'identifier' ? onlyValue(module, node) : undefined;
+  const value = onlyValue(module, node);
   return value !== undefined && NAMED.test(value.text);
 }

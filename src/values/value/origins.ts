@@ -1,25 +1,27 @@
 import { givesModule, row } from '../../library/library.js';
+import { CONTAINERS, PARTIAL, UNPICKLES } from '../../library/names.js';
+import { isModuleClass } from '../../library/paths.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { definitionBehind, methodNamed } from '../../semantic/definitions.js';
-import { boundElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
-import { definitionOf } from '../../semantic/flow.js';
+import { boundElsewhere, definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
+import type { Definition } from '../../semantic/flow.js';
 import { valuesGiven } from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isRedefined } from '../../semantic/project-names.js';
+import { returnsOf } from '../../semantic/returns.js';
 import { starredDefinition } from '../../semantic/star-imports.js';
 import {
   argumentsOf,
+  argumentValue,
   enclosingFunction,
   methodName,
-  ownNodes,
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
+import { isUnbound, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isModuleClass, PARTIAL, UNPICKLES } from '../../torch/catalog.js';
-import { CONTAINERS } from '../../torch/catalog-modules.js';
 import { CALLED, type Suspect } from '../effects/differentiators.js';
 import { gradUseBehind } from '../effects/elsewhere.js';
 import { forwardFacts } from '../effects/forward-index.js';
@@ -90,9 +92,7 @@ export class Origins {
     const definition = callee && this.#definition(module, callee);
     if (definition !== undefined) {
       if (definition.node.type === 'class_definition') return this.#instance(definition);
-      const returned = [...ownNodes(definition.node)].filter(({ type }) => type === 'return_statement');
-      if (returned.length === 0) return 'unknown';
-      return worst(returned.map((each) => this.of(definition.module, each.named[0], hops + 1)));
+      return worst(returnsOf(definition.node).map((each) => this.of(definition.module, each, hops + 1)));
     }
     // What was written to a file may be an instance of any class.
     if (path === undefined || UNPICKLES.has(path) || this.#isOfProject(module, path)) return 'unknown';
@@ -107,8 +107,7 @@ export class Origins {
 
   /** What a library is given: numbers and texts have no code, and a layer takes nothing else but layers made on the spot. */
   #inside(module: PyModule, argument: PyNode, isLayer: boolean, hops: number): Answer {
-    const value = argument.type === 'keyword_argument' ? argument.value : argument;
-    if (value === undefined) return 'unknown';
+    const value = argumentValue(argument);
     if (/^(?:list|tuple|dictionary|list_splat|pair)$/.test(value.type))
       return worst(['clean', ...value.named.map((each) => this.#inside(module, each, isLayer, hops))]);
     const answer = /^(?:binary_operator|unary_operator|comparison_operator|concatenated_string)$/.test(
@@ -151,17 +150,13 @@ export class Origins {
       const values = attributeValues(module, target);
       return values === undefined ? 'unknown' : worst(values.map((each) => this.of(module, each, hops + 1)));
     }
-    const scope = module.resolve(target);
-    if (scope === undefined) return 'unknown';
-    return worst(module.writes(scope, target.text).map((write) => this.#written(module, write, hops)));
+    return worst(waysGiven(module, target).map((way) => this.#given(module, way, hops)));
   }
 
-  #written(module: PyModule, write: PyNode, hops: number): Answer {
-    const definition = definitionOf(write);
-    if (definition.kind === 'value') return this.of(module, definition.value, hops + 1);
-    if (definition.kind !== 'parameter') return 'unknown';
-    const owner = enclosingFunction(write);
-    const given = owner && valuesGiven(module, owner, write);
+  #given(module: PyModule, way: Definition, hops: number): Answer {
+    if (way.kind === 'value') return this.of(module, way.value, hops + 1);
+    const owner = way.kind === 'parameter' ? enclosingFunction(way.node) : undefined;
+    const given = owner && valuesGiven(module, owner, way.node);
     return given === undefined
       ? 'unknown'
       : worst(given.map((each) => this.of(each.module, each.node, hops + 1)));
@@ -184,15 +179,8 @@ export class Origins {
     const own = definitionBehind(module, expression);
     if (own !== undefined) return { module, node: own };
     const path = qualifiedName(module, expression);
-    const found =
-      path === undefined
-        ? expression.type === 'identifier' && module.resolve(expression) === undefined
-          ? starredDefinition(module, expression.text)
-          : undefined
-        : boundElsewhere(module, path);
-    return found?.node.type === 'function_definition' || found?.node.type === 'class_definition'
-      ? found
-      : undefined;
+    if (path !== undefined) return definedElsewhere(module, path);
+    return isUnbound(module, expression) ? starredDefinition(module, expression.text) : undefined;
   }
 
   /** The path leads into the project, though not to a definition. */

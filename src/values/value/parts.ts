@@ -1,10 +1,14 @@
-import { isPlainMethod, ofTensor } from '../../library/library.js';
-import { attributeValues } from '../../semantic/attributes.js';
+import { isHarmlessBuiltin, isPlainMethod, ofTensor, packageOf } from '../../library/library.js';
+import { calledDefinition, selfName } from '../../semantic/definitions.js';
+import { isAsked } from '../../semantic/given-away.js';
+import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
-import { givenTo, methodName } from '../../semantic/statements.js';
+import { givenTo, methodName, receiverOf } from '../../semantic/statements.js';
+import { readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { keepsGiven } from './names.js';
+import { isProvenTensor } from './proven-tensor.js';
 
 /** The target takes the indices of `values, indices = x.topk(k)`. */
 export function givesIndices(target: PyNode, value: PyNode): boolean {
@@ -12,14 +16,6 @@ export function givesIndices(target: PyNode, value: PyNode): boolean {
   return (
     name !== undefined && ofTensor(name)?.paired === true && (target.parent?.named.indexOf(target) ?? 0) > 0
   );
-}
-
-/** `i` of `for i, x in enumerate(…)`. */
-export function isCount(module: PyModule, target: PyNode, iterable: PyNode): boolean {
-  const callee = iterable.type === 'call' ? iterable.function : undefined;
-  const isFirst = /pattern|tuple/.test(target.parent?.type ?? '') && target.parent?.named[0] === target;
-  const isOwn = target.parent?.parent?.left === target.parent;
-  return isFirst && isOwn && callee?.text === 'enumerate' && module.resolve(callee) === undefined;
 }
 
 const PLAIN_TYPES =
@@ -58,13 +54,90 @@ export function valuesPutInto(use: PyNode): readonly PyNode[] {
   return [];
 }
 
-/** `self.loader`, which holds an argument of the constructor. */
-export function isHandedIn(module: PyModule, attribute: PyNode): boolean {
-  const values = attributeValues(module, attribute) ?? [];
-  const isParameter = (value: PyNode): boolean => {
-    const scope = value.type === 'identifier' ? module.resolve(value) : undefined;
-    const writes = scope === undefined ? [] : module.writes(scope, value.text);
-    return writes.length > 0 && writes.every((write) => roleOf(write) === 'parameter');
-  };
-  return values.length > 0 && values.every(isParameter);
+/** A packed sequence has its values there, with their graph. */
+const PACKED = /\bPackedSequence\b|\bpack_(?:padded_)?sequence\b/;
+/** A field of a data class or of a typed tuple. */
+const FIELD = /^[ \t]+data[ \t]*:[ \t]*\w/m;
+
+/** Whether `.data` of a value may be a field of some object, which keeps its graph, and not what torch cuts off. */
+export function mayBeField(module: PyModule, object: PyNode): boolean {
+  return !isProvenTensor(module, object) && module.memo(hasFieldAround, module);
+}
+
+const WORDS = [
+  'PackedSequence',
+  'pack_padded_sequence',
+  'pack_sequence',
+  'namedtuple',
+  'dataclass',
+  'forward',
+];
+
+function hasFieldAround(module: PyModule): boolean {
+  if (module.alone.memo(hasField, module.alone)) return true;
+  return WORDS.some(
+    (word) => module.around.summaries({ word, beside: [] }, hasField)?.includes(true) ?? true,
+  );
+}
+
+function hasField(alone: PyModule): boolean {
+  if (alone.mentions(PACKED) || alone.mentions(FIELD)) return true;
+  if (alone.words('namedtuple').some((node) => /\bdata\b/.test(node.closest('call')?.text ?? '')))
+    return true;
+  return alone.mentions(/\bself\.data[ \t]*(?::|=(?!=))/) && alone.words('data').some(isOfOutput);
+}
+
+/** `self.data = …` of a class that a forward may hand out: no dataset, and no network itself. */
+function isOfOutput(node: PyNode): boolean {
+  const target = node.parent;
+  if (target?.text !== 'self.data' || target.parent?.left !== target) return false;
+  const bases = target.closest('class_definition')?.superclasses?.text ?? '';
+  return !/\b(?:Dataset|Module)\b/.test(bases);
+}
+
+/** The object whose method a call runs, and its name in there. */
+interface Made {
+  readonly object: PyNode;
+  readonly self: string;
+  /** It knows nothing but what it is given by its methods. */
+  readonly isMeter: boolean;
+}
+
+/** `losses` of `losses.update(x)`, where the function has made it. */
+export function objectMadeIn(
+  module: PyModule,
+  functionNode: PyNode,
+  method: PyNode,
+  call: PyNode,
+): Made | undefined {
+  const object = receiverOf(call);
+  const self = selfName(method);
+  if (object?.type !== 'identifier' || self === undefined) return undefined;
+  const made = module.resolve(object)?.node === functionNode ? waysGiven(module, object) : [];
+  if (made.length === 0 || made.some(({ kind }) => kind === 'parameter')) return undefined;
+  const isMeter =
+    made.every((each) => each.kind === 'value' && makesMeter(module, each.value)) &&
+    readsOf(module, object).every(isAsked);
+  return { object, self, isMeter };
+}
+
+/** `AverageMeter()`, of a class of the file without bases. */
+function makesMeter(module: PyModule, making: PyNode): boolean {
+  const classNode = making.type === 'call' ? calledDefinition(module, making) : undefined;
+  return classNode?.type === 'class_definition' && module.memo(knowsNothingElse, classNode);
+}
+
+/** Nothing that a class names lies outside its methods, but for what has no tensors. */
+function knowsNothingElse(module: PyModule, classNode: PyNode): boolean {
+  const bases = classNode.superclasses?.named ?? [];
+  if (!bases.every(({ text }) => text === 'object')) return false;
+  const isOpen = hasStarImport(module);
+  return [...(classNode.body ?? classNode).walk()].every((node) => {
+    if (node.type !== 'identifier' || roleOf(node) !== 'read') return true;
+    const scope = module.resolve(node);
+    if (scope === undefined) return isHarmlessBuiltin(node.text) && !isOpen;
+    return (
+      classNode.contains(scope.node) || packageOf(qualifiedName(module, node) ?? '')?.gives !== undefined
+    );
+  });
 }

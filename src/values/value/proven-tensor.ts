@@ -1,9 +1,10 @@
 import { isOperation, ofTensor, row } from '../../library/library.js';
+import { TENSOR_FUNCTIONS } from '../../library/names.js';
 import { initialValue } from '../../semantic/attribute-uses.js';
-import { classAround } from '../../semantic/definitions.js';
+import { attributeOfSelf } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { type Definition, onlyBinding, reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { once } from '../../semantic/once.js';
 import { isAlwaysAfter, isAlwaysFollowed } from '../../semantic/paths.js';
@@ -17,8 +18,8 @@ import {
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
+import { readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { TENSOR_FUNCTIONS } from '../../torch/catalog.js';
 import { kindOf } from './tensor.js';
 
 const MAX_DEPTH = 12;
@@ -129,21 +130,18 @@ function isPaired(call: PyNode): boolean {
 
 /** Somewhere in the function the parameter is given to torch or to a layer, or shows a method that only tensors have. */
 function isUsedAsTensor(module: PyModule, parameter: PyNode): boolean {
-  const owner = enclosingFunction(parameter);
-  const scope = module.resolve(parameter);
-  if (owner === undefined || scope === undefined) return false;
-  return module.reads(scope, parameter.text).some((read) => isTensorUse(module, read));
+  if (enclosingFunction(parameter) === undefined) return false;
+  return readsOf(module, parameter).some((read) => isTensorUse(module, read));
 }
 
 /** Whenever this round comes here, torch gets the very value for a tensor: with anything else it raises. */
 function isTakenForTensor(module: PyModule, variable: PyNode): boolean {
-  const scope = module.resolve(variable);
   const given = onlyBinding(module, variable);
-  if (scope === undefined || given === undefined) return false;
+  if (given === undefined) return false;
   const [loop] = enclosingLoops(variable);
   if (enclosingLoops(given)[0] !== loop && given.parent !== loop && given.parent?.parent !== loop)
     return false;
-  return module.reads(scope, variable.text).some((read) => {
+  return readsOf(module, variable).some((read) => {
     if (read === variable || read.start < given.start || !isTensorUse(module, read)) return false;
     if (onlyBinding(module, read) !== given || !(loop?.contains(read) ?? true)) return false;
     if (isAlwaysAfter(module, variable, [read], loop)) return true;
@@ -187,12 +185,9 @@ function isPlain(argument: PyNode): boolean {
 /** `self.layer(…)`, made by torch: it takes tensors only. */
 export function isLayer(module: PyModule, call: PyNode): boolean {
   const callee = call.function;
-  const name = callee?.attribute?.text;
-  if (callee === undefined || name === undefined || callee.object?.text !== classAround(callee)?.self)
-    return false;
-  const maker = initialValue(module, callee, name)?.function;
-  const path = maker && qualifiedName(module, maker);
-  return path !== undefined && row(path)?.is === 'map';
+  const name = callee && attributeOfSelf(callee)?.name;
+  const made = name === undefined ? undefined : initialValue(module, call, name);
+  return made !== undefined && row(calledPath(module, made) ?? '')?.is === 'map';
 }
 
 /** Its first argument is a tensor: a method of tensors as well, or a function that only layers call. */

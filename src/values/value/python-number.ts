@@ -1,10 +1,11 @@
 import type { Answer } from '../../semantic/answer.js';
 import { valuesWritten } from '../../semantic/attribute-uses.js';
-import { classAround } from '../../semantic/definitions.js';
+import { attributeOfSelf } from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { once } from '../../semantic/once.js';
 import { argumentsOf, unparenthesized } from '../../semantic/statements.js';
+import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { registrationOf } from '../../torch/module/modules.js';
 import { kindOf } from './tensor.js';
@@ -25,9 +26,8 @@ function pythonNumber(module: PyModule, expression: PyNode, depth: number): Answ
   if (node.type === 'binary_operator') return agreed([of(node.left), of(node.right)]);
   if (node.type === 'unary_operator') return of(node.argument);
   if (node.type === 'call') {
-    const callee = node.function;
-    const builtin = callee?.type === 'identifier' && ['min', 'max', 'pow'].includes(callee.text);
-    return builtin && module.resolve(callee) === undefined ? agreed(argumentsOf(node).map(of)) : 'unknown';
+    const isNumeric = /^(?:min|max|pow)$/.test(node.function?.text ?? '') && isUnbound(module, node.function);
+    return isNumeric ? agreed(argumentsOf(node).map(of)) : 'unknown';
   }
   if (node.type === 'identifier') {
     const definitions = reachingDefinitions(module, node) ?? [];
@@ -38,11 +38,10 @@ function pythonNumber(module: PyModule, expression: PyNode, depth: number): Answ
       }),
     );
   }
-  const around = node.type === 'attribute' ? classAround(node) : undefined;
-  const name = node.attribute?.text;
-  if (around === undefined || name === undefined || node.object?.text !== around.self) return 'unknown';
-  if (['buffer', 'parameter'].includes(registrationOf(module, around.classNode, name))) return 'no';
-  return agreed(valuesWritten(module, around.classNode, name).map(of));
+  const own = attributeOfSelf(node);
+  if (own === undefined) return 'unknown';
+  if (['buffer', 'parameter'].includes(registrationOf(module, own.classNode, own.name))) return 'no';
+  return agreed(valuesWritten(module, own.classNode, own.name).map(of));
 }
 
 /** `no` as soon as one may be a tensor by proof; `yes` only when there is a value and all are numbers. */

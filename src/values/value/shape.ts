@@ -1,10 +1,8 @@
 import { ofTensor, type Row, row } from '../../library/library.js';
-import { initialValue } from '../../semantic/attribute-uses.js';
-import { classAround } from '../../semantic/definitions.js';
-import { reachingDefinitions } from '../../semantic/flow.js';
-import { calledPath, qualifiedName } from '../../semantic/imports.js';
+import { initialValue, lastingName } from '../../semantic/attribute-uses.js';
+import { attributeOfSelf } from '../../semantic/definitions.js';
+import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { roleOf } from '../../semantic/names.js';
 import {
   argumentsOf,
   hasSplat,
@@ -14,6 +12,7 @@ import {
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
+import { onlyValue } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { kindOf } from './tensor.js';
 import { isWhole } from './tensor-calls.js';
@@ -72,11 +71,8 @@ export function shapeOf(module: PyModule, expression: PyNode, depth = 0): Shape 
       return node.operator?.text === '@' ? undefined : joined(of(node.left), of(node.right));
     case 'comparison_operator':
       return node.named.length === 2 ? joined(of(node.named[0]), of(node.named[1])) : undefined;
-    case 'identifier': {
-      const definitions = reachingDefinitions(module, node) ?? [];
-      const [only] = definitions;
-      return definitions.length === 1 && only?.kind === 'value' ? of(only.value) : undefined;
-    }
+    case 'identifier':
+      return of(onlyValue(module, node));
     case 'subscript':
     case 'attribute':
       return pairedReduction(module, node, of);
@@ -108,7 +104,7 @@ function callShape(module: PyModule, call: PyNode, of: ShapeOf): Shape | undefin
   if (isFunction && name === 'tensor') return first?.type === 'list' ? listShape(first) : undefined;
   if (isFunction && name === 'one_hot') {
     const classes = rest[0] ?? keywordValue(call, 'num_classes');
-    return classes === undefined ? undefined : { dimensions: [dimensionOf(module, classes)], open: true };
+    return classes === undefined ? undefined : { dimensions: [lastingName(module, classes)], open: true };
   }
   if (known?.shape === 'one' && known.loss === undefined && first !== undefined) {
     if (isWhole(known, rest, call)) return ONE_NUMBER;
@@ -170,18 +166,14 @@ function flattened(range: readonly PyNode[], of: Shape | undefined): Shape | und
 
 /** `self.layer(x)` where the layer fixes the last dimension, e.g. `nn.Linear(in, out)`. */
 function layerShape(module: PyModule, call: PyNode): Shape | undefined {
-  const callee = call.function;
-  const name = callee?.attribute?.text;
-  const around = classAround(call);
-  if (callee === undefined || name === undefined || callee.object?.text !== around?.self) return undefined;
-  const made = initialValue(module, call, name);
-  const path =
-    made?.type === 'call' ? made.function && qualifiedName(module, made.function ?? made) : undefined;
+  const name = call.function && attributeOfSelf(call.function)?.name;
+  const made = name === undefined ? undefined : initialValue(module, call, name);
+  const path = made && calledPath(module, made);
   const place = path === undefined ? undefined : row(path)?.lastDimension;
   if (made === undefined || place === undefined) return undefined;
   const size = keywordValue(made, place.keyword) ?? argumentsOf(made)[place.position];
   const dimension =
-    size === undefined || size.type === 'keyword_argument' ? undefined : dimensionOf(module, size);
+    size === undefined || size.type === 'keyword_argument' ? undefined : lastingName(module, size);
   return dimension === undefined ? undefined : { dimensions: [dimension], open: true };
 }
 
@@ -190,7 +182,7 @@ function sizes(module: PyModule, written: readonly PyNode[]): Shape | undefined 
   const listed =
     written.length === 1 && (only?.type === 'tuple' || only?.type === 'list') ? only.named : written;
   if (listed.length === 0 && only === undefined) return undefined;
-  const names = listed.map((node) => (node.text === '-1' ? undefined : dimensionOf(module, node)));
+  const names = listed.map((node) => (node.text === '-1' ? undefined : lastingName(module, node)));
   // A single name may as well be a tuple.
   const certain = listed !== written || written.length > 1 || isNumeral(names[0]) || isInteger(module, only);
   return certain ? { dimensions: names, open: false } : undefined;
@@ -204,37 +196,6 @@ function isInteger(module: PyModule, node: PyNode | undefined): boolean {
 function listShape(list: PyNode): Shape | undefined {
   const flat = list.named.every(({ type }) => ['integer', 'float', 'unary_operator'].includes(type));
   return flat ? { dimensions: [`${list.named.length}`], open: false } : undefined;
-}
-
-/** The name under which a size can be compared across methods: a numeral, or a parameter of `__init__` that is kept. */
-export function dimensionOf(module: PyModule, expression: PyNode, depth = 0): Dimension {
-  const node = unparenthesized(expression);
-  if (depth > MAX_DEPTH) return undefined;
-  if (node.type === 'integer') return node.text;
-  if (node.type === 'identifier') {
-    const scope = module.resolve(node);
-    const writes = scope === undefined ? [] : module.writes(scope, node.text);
-    const [only] = writes;
-    if (scope === undefined || only === undefined || writes.length !== 1) return undefined;
-    const role = roleOf(only);
-    if (role === 'parameter') {
-      const isInit = scope.node.name?.text === '__init__';
-      return isInit ? `${node.text}@${scope.node.start}` : undefined;
-    }
-    const value = only.parent?.type === 'assignment' ? only.parent.right : undefined;
-    const isPlain = value !== undefined && only.parent?.left === only;
-    return isPlain ? dimensionOf(module, value, depth + 1) : undefined;
-  }
-  if (node.type !== 'attribute') return undefined;
-  const object = node.object;
-  const name = node.attribute?.text;
-  if (object === undefined || name === undefined) return undefined;
-  if (object.text === classAround(node)?.self) {
-    const value = initialValue(module, node, name);
-    return value && dimensionOf(module, value, depth + 1);
-  }
-  const base = dimensionOf(module, object, depth + 1);
-  return base === undefined ? undefined : `${base}.${name}`;
 }
 
 function joined(a: Shape | undefined, b: Shape | undefined): Shape | undefined {

@@ -1,10 +1,12 @@
 import { builtin, isOfModulesToo, isOperation, ofTensor, type Row, row } from '../../library/library.js';
+import { FLOAT_DTYPES, INTEGER_DTYPES, PARAMETER } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
-import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
   argumentsOf,
+  argumentValue,
+  assignedValue,
   hasSplat,
   keywordArgument,
   keywordValue,
@@ -12,8 +14,8 @@ import {
   positionalArguments,
   receiverOf,
 } from '../../semantic/statements.js';
+import { isUnbound, onlyValue } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { FLOAT_DTYPES, INTEGER_DTYPES, PARAMETER } from '../../torch/catalog.js';
 import {
   arithmetic,
   INTEGER,
@@ -34,7 +36,7 @@ export function callFact(module: PyModule, call: PyNode, factOf: FactOf): Tensor
   if (callee === undefined || call.arguments?.type !== 'argument_list') return undefined;
   const path = qualifiedName(module, callee);
   if (path !== undefined) return torchFact(module, path, call, factOf);
-  if (callee.type === 'identifier' && module.resolve(callee) === undefined) {
+  if (isUnbound(module, callee)) {
     if (callee.text === 'abs') return oneArgument(call, factOf);
     return builtinFact(callee.text);
   }
@@ -68,9 +70,8 @@ export function instanceFact(module: PyModule, made: PyNode): TensorFact | undef
 /** The values of `criterion.reduction = …` in the file; which criterion that is, is not asked. */
 function reductionsSet(module: PyModule): readonly PyNode[] {
   return module.at('.reduction').flatMap(({ parent }) => {
-    const assignment = parent?.parent;
-    const set = assignment?.type === 'assignment' && assignment.left === parent;
-    return set && parent?.object?.text !== 'self' ? (assignment.right ?? []) : [];
+    const value = parent && assignedValue(parent);
+    return value !== undefined && parent?.object?.text !== 'self' ? [value] : [];
   });
 }
 
@@ -210,7 +211,7 @@ function lossFact(module: PyModule, call: PyNode, plain: number): TensorFact {
   // The first argument of `nn.HuberLoss` is its reduction.
   const written =
     keywordValue(call, 'reduction') ?? positionalArguments(call).find(({ type }) => type === 'string');
-  const reduction = written && constantBehind(module, written);
+  const reduction = written && (onlyValue(module, written) ?? written);
   const reduces = reduction === undefined || /^["'](?:mean|sum|batchmean)["']$/.test(reduction.text);
   const scalar =
     reduces &&
@@ -220,12 +221,6 @@ function lossFact(module: PyModule, call: PyNode, plain: number): TensorFact {
   if (scalar) return { kind: 'scalar-tensor', floating: 'yes' };
   const none = reduction?.type === 'string' || positionalArguments(call).length > plain;
   return none ? { kind: 'tensor', floating: 'yes' } : { kind: 'tensor', floating: 'yes', open: true };
-}
-
-/** What a variable was given, where it can only be one thing. */
-function constantBehind(module: PyModule, node: PyNode): PyNode {
-  const [only, ...others] = node.type === 'identifier' ? (reachingDefinitions(module, node) ?? []) : [];
-  return only?.kind === 'value' && others.length === 0 ? only.value : node;
 }
 
 /** `()` and `[]` are the shape of one number. */
@@ -255,12 +250,11 @@ function bounded(fact: TensorFact, rest: readonly PyNode[], call: PyNode, factOf
 }
 
 function withDtype(module: PyModule, call: PyNode, fact: TensorFact): TensorFact {
-  const written = argumentsOf(call).map((node) => (node.type === 'keyword_argument' ? node.value : node));
-  for (const node of written) {
-    const path = node && qualifiedName(module, node);
+  for (const node of argumentsOf(call).map(argumentValue)) {
+    const path = qualifiedName(module, node);
     if (path !== undefined && FLOAT_DTYPES.has(path)) return { ...fact, floating: 'yes' };
     if (path !== undefined && INTEGER_DTYPES.has(path)) return { ...fact, floating: 'no' };
-    if (node?.text.includes('dtype')) return { ...fact, floating: 'unknown' };
+    if (node.text.includes('dtype')) return { ...fact, floating: 'unknown' };
   }
   return keywordArgument(call, 'dtype') === undefined ? fact : { ...fact, floating: 'unknown' };
 }

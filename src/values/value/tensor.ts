@@ -1,4 +1,5 @@
 import { row } from '../../library/library.js';
+import { TENSOR_TYPES } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition } from '../../semantic/definitions.js';
@@ -11,6 +12,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { alwaysReturns } from '../../semantic/returns.js';
 import {
   argumentsOf,
+  calleeOf,
   decoratorsOf,
   isAsync,
   methodName,
@@ -19,7 +21,6 @@ import {
 } from '../../semantic/statements.js';
 import type { FieldName } from '../../syntax/grammar.js';
 import type { PyNode } from '../../syntax/node.js';
-import { TENSOR_TYPES } from '../../torch/catalog.js';
 import { calledBy } from './called.js';
 import { callFact, instanceFact } from './tensor-calls.js';
 import {
@@ -259,7 +260,7 @@ const OPEN_TENSOR: TensorFact = { kind: 'tensor', floating: 'unknown', open: tru
 const PARAMETERS: TensorFact = { kind: 'tensor', floating: 'yes' };
 
 function isTransparent(module: PyModule, decorator: PyNode): boolean {
-  const callee = decorator.type === 'call' ? (decorator.function ?? decorator) : decorator;
+  const callee = calleeOf(decorator);
   const path = qualifiedName(module, callee);
   return (
     callee.text === 'staticmethod' ||

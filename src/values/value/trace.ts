@@ -1,12 +1,9 @@
 import { builtin, givesHeld, givesModule, isPlainMethod, row, walksModule } from '../../library/library.js';
+import { DATA_LOADER } from '../../library/names.js';
+import { isHandedIn } from '../../semantic/attributes.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
 import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
-import {
-  type Definition,
-  definitionOf,
-  isDefinedOrConstant,
-  reachingDefinitions,
-} from '../../semantic/flow.js';
+import { type Definition, isDefinedOrConstant, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { isOwnMember } from '../../semantic/instance.js';
 import { readsVariables } from '../../semantic/liveness.js';
@@ -17,12 +14,10 @@ import { functionsNamed, isRedefined } from '../../semantic/project-names.js';
 import { returnedBy } from '../../semantic/returns.js';
 import { functionElsewhere, starredFunction } from '../../semantic/star-imports.js';
 import { decoratorsOf, givenTo, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { isCount, isUnbound, livesIn, waysGiven, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { DATA_LOADER } from '../../torch/catalog.js';
-import { mayBeField } from './data-field.js';
-import { objectMadeIn } from './meters.js';
 import { COLLECTS } from './names.js';
-import { givesIndices, isCount, isHandedIn, isPlainParameter, valuesPutInto } from './parts.js';
+import { givesIndices, isPlainParameter, mayBeField, objectMadeIn, valuesPutInto } from './parts.js';
 import * as known from './plain.js';
 import { kindOf } from './tensor.js';
 import {
@@ -163,14 +158,12 @@ export class GradTrace {
   }
 
   #name(identifier: PyNode): Trace {
-    const scope = this.module.resolve(identifier);
-    const writes = scope === undefined ? [] : this.module.writes(scope, identifier.text);
-    if (scope === undefined || !this.functionNode.contains(scope.node)) {
-      if (isDefinedOrConstant(writes)) return 'plain';
+    if (!livesIn(this.module, identifier, this.functionNode)) {
+      if (isDefinedOrConstant(writesOf(this.module, identifier))) return 'plain';
       return worst(['outside', this.#held(identifier)]);
     }
-    const definitions = reachingDefinitions(this.module, identifier) ?? writes.map(definitionOf);
-    const found = definitions.length > 0 ? definitions : writes.map(definitionOf);
+    const reaching = reachingDefinitions(this.module, identifier) ?? [];
+    const found = reaching.length > 0 ? reaching : waysGiven(this.module, identifier);
     const origin = worst(upToWorst(found, (definition) => this.defined(definition)));
     return origin === 'graph' ? origin : worst([origin, this.#held(identifier)]);
   }
@@ -212,8 +205,7 @@ export class GradTrace {
   #captured(nested: PyNode): Trace {
     const reads = [...(nested.body ?? nested).walk()].filter((node) => {
       if (node.type !== 'identifier' || roleOf(node) !== 'read') return false;
-      const scope = this.module.resolve(node);
-      return scope !== undefined && scope.node === this.functionNode;
+      return this.module.resolve(node)?.node === this.functionNode;
     });
     return reads.some((read) => mayCarryGraph(this.of(read))) ? 'graph' : 'plain';
   }
@@ -256,7 +248,7 @@ export class GradTrace {
     const path = qualifiedName(this.module, callee);
     const given = givenTo(call);
     if (readsVariables(this.module, call)) return 'graph';
-    if (callee.type === 'identifier' && this.module.resolve(callee) === undefined) {
+    if (isUnbound(this.module, callee)) {
       const fact = builtin(callee.text);
       if (fact?.graph === 'cut') return 'plain';
       if (fact?.gives === 'arguments') return worst(this.#all(given));

@@ -21,7 +21,7 @@ const court = {
   records: false,
   compiles: () => undefined,
 };
-const TAKE_ALL = policy({ unsafe: true, fixable: () => true });
+const TAKE_ALL = policy({ unsafe: true });
 
 /** The fixes of a plan for one file. */
 async function plannedFor(text: string | Buffer, id?: string) {

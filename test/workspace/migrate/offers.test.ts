@@ -22,7 +22,7 @@ const court = {
   compiles: () => undefined,
 };
 const engine = engineFor(court, transforms, {});
-const TAKE_ALL = policy({ unsafe: true, fixable: () => true });
+const TAKE_ALL = policy({ unsafe: true });
 
 /** What a plan with these decisions offers, and how many fixes it applies. */
 async function planned(file: SourceFile, decided: readonly Decided[] = []) {

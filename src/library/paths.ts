@@ -1,0 +1,38 @@
+/** What a dotted name says about what it names, where a family of names has no end: classes, makers of models, datasets. */
+
+/** What a call of this gives is a model of torch. */
+export function isModelMaker(path: string): boolean {
+  return isModuleClass(path) || isLibraryModel(path);
+}
+
+/** The same, and one with many layers. */
+export function isLibraryModel(path: string): boolean {
+  return (
+    /^torchvision\.models\.(?:\w+\.)*[a-z]\w*$/.test(path) ||
+    /^timm\.(?:models\.)?create_model$/.test(path) ||
+    /^(?:transformers|diffusers|trl)\.(?:\w+\.)*(?!EMA|TF[A-Z]|Flax)\w*(?:Model\w*|For[A-Z]\w+|LMHead\w*|Autoencoder\w*|ControlNet\w*)(?:\.from_(?:pretrained|config))?$/.test(
+      path,
+    ) ||
+    isPeftModelMaker(path)
+  );
+}
+
+/** Members of `torch.nn` with a capital that are no modules. */
+const NOT_A_MODULE: ReadonlySet<string> = new Set(
+  ['Parameter', 'UninitializedParameter', 'Buffer', 'UninitializedBuffer'].map((name) => `torch.nn.${name}`),
+);
+
+/** `nn.Module` or one of torch's own subclasses of it, such as `nn.Linear`. */
+export function isModuleClass(path: string): boolean {
+  return /^torch\.nn\.(?:modules\.(?:\w+\.)?)?[A-Z]\w*$/.test(path) && !NOT_A_MODULE.has(path);
+}
+
+/** peft's `prepare_model_for_kbit_training`, from wherever in the package it is imported. */
+export function isKbitPreparation(path: string): boolean {
+  return /^peft\.(?:\w+\.)*prepare_model_for_kbit_training$/.test(path);
+}
+
+/** What puts adapters of peft into its first argument. */
+export function isPeftModelMaker(path: string): boolean {
+  return /^peft\.(?:\w+\.)*(?:get_peft_model|Peft(?:Mixed)?Model(?:For\w+)?\.from_pretrained)$/.test(path);
+}
