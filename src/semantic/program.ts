@@ -28,7 +28,7 @@ const IS_PROGRAM = /^\(?\s*__name__\s*==\s*(["'])__main__\1\s*\)?$/;
 
 /** `import __main__`, also by text; what is in a comparison is no import. */
 function importsProgram(alone: PyModule): boolean {
-  return /\b(?:import|from)[ \t]+__main__\b|\(\s*["']__main__["']|\[\s*["']__main__["']/.test(alone.text);
+  return /\b(?:import|from)[ \t]+__main__\b|(?:[([,]|(?<![=!])=)\s*["']__main__["']/.test(alone.text);
 }
 
 /** Whether its variables are there for whoever has it open, after every cell. */

@@ -5,10 +5,15 @@ import type { PyNode } from '../../syntax/node.js';
 import { escapesOf } from '../uses/escapes.js';
 import { GradTrace } from '../value/trace.js';
 
-/** The method of this name that leaves something with a graph where others find it: where, in brackets, unless in this file. */
-export function keepingMethod(module: PyModule, name: string): string | undefined {
-  if (methodsByName(module, name).some((method) => keepsOwn(module, method))) return '';
-  const place = methodElsewhere(module, name, keepsOwn);
+/**
+ * The method of this name that leaves something with a graph where others find it: where, in brackets, unless in this file.
+ * `isGiven`: so may what it is given.
+ */
+export function keepingMethod(module: PyModule, name: string, isGiven: boolean): string | undefined {
+  const is = (there: PyModule, method: PyNode): boolean =>
+    keepsOwn(there, method) || (isGiven && keeps(there, method));
+  if (methodsByName(module, name).some((method) => is(module, method))) return '';
+  const place = methodElsewhere(module, name, is);
   return place && ` (${place})`;
 }
 
