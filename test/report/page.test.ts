@@ -7,7 +7,7 @@ import { forTerminal } from '../../src/report/terminal.js';
 import { EXAMPLE, META, OTHERS } from './sample-meta.js';
 
 const ALL = [META, ...OTHERS];
-const withoutColor = (text: string) => text.replace(/\x1b\[\d+m/g, '');
+const withoutColor = (text: string) => text.replace(/\x1b\[[\d;]*m/g, '');
 
 describe('the markdown page of a transform', () => {
   test('has all its parts in order', () => {
