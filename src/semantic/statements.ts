@@ -284,3 +284,10 @@ export function isMethodBody(node: PyNode): boolean {
   const owner = enclosingFunction(node);
   return owner !== undefined && enclosingClass(owner) !== undefined && owner.name?.text !== '__init__';
 }
+
+/** The keywords that a call gives. */
+export function keywordNames(call: PyNode): readonly string[] {
+  return argumentsOf(call).flatMap((node) =>
+    node.type === 'keyword_argument' ? (node.name?.text ?? []) : [],
+  );
+}

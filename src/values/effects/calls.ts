@@ -16,15 +16,15 @@ import { decoratorsOf, givenTo, receiverOf } from '../../semantic/statements.js'
 import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
-import { isHandle } from '../value/handles.js';
+import { keepingMethod, keeps } from '../uses/escapes.js';
 import { TRAINS, trainsInLibraries } from '../value/names.js';
+import { isHandle } from '../value/parts.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { gradUseElsewhere } from './elsewhere.js';
 import { reachesGradUse } from './grad.js';
 import { bare, handedFunction } from './handed-function.js';
-import { keepingMethod, keeps } from './keepers.js';
 import {
   calledValue,
   differentiatingAttribute,

@@ -8,6 +8,7 @@ import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
+import { methodElsewhere, methodsByName } from '../../semantic/reach.js';
 import { returnsOf } from '../../semantic/returns.js';
 import {
   enclosingFunction,
@@ -26,7 +27,7 @@ import { recordsNoGraph } from '../value/gradient.js';
 import { keepsGiven } from '../value/names.js';
 import { isPlainParameter } from '../value/parts.js';
 import { resultOf } from '../value/plain.js';
-import type { GradTrace } from '../value/trace.js';
+import { GradTrace } from '../value/trace.js';
 
 /** A value that may leave a function with its graph. */
 export interface Escape {
@@ -300,5 +301,28 @@ function isMadeIn(module: PyModule, functionNode: PyNode, expression: PyNode, ho
   if (module.resolve(value)?.node !== functionNode) return false;
   return waysGiven(module, value).every(
     (way) => way.kind === 'update' || (way.kind === 'value' && isMadeBy(module, way.value, hops)),
+  );
+}
+
+/** The method of this name that leaves something with a graph where others find it: where, in brackets, unless in this file. */
+export function keepingMethod(module: PyModule, name: string): string | undefined {
+  if (methodsByName(module, name).some((method) => keepsOwn(module, method))) return '';
+  const place = methodElsewhere(module, name, keepsOwn);
+  return place && ` (${place})`;
+}
+
+/** Of what a method of a network computes with it. */
+function keepsOwn(module: PyModule, method: PyNode): boolean {
+  return keepsOf(module, method, new GradTrace(module, method, new Set([selfName(method) ?? 'self'])));
+}
+
+/** All that it is given may have a graph. */
+export function keeps(module: PyModule, functionNode: PyNode): boolean {
+  return keepsOf(module, functionNode, new GradTrace(module, functionNode, new Set(), 'graph'));
+}
+
+function keepsOf(module: PyModule, functionNode: PyNode, trace: GradTrace): boolean {
+  return [...escapesOf(module, functionNode, trace)].some(
+    ({ into, isDerived }) => into !== undefined && !isDerived,
   );
 }
