@@ -5,6 +5,7 @@ import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { shown } from '../../semantic/gate.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
+import { partsOfLiteral } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
@@ -100,7 +101,7 @@ function keptByCalled(
 
 function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
   if (!/^(?:return_statement|yield|raise_statement)$/.test(node.type)) return undefined;
-  for (const value of node.named.flatMap(parts)) {
+  for (const value of node.named.flatMap(partsOfLiteral)) {
     const isDerived = trace.isDerived(value);
     if (!isDerived && !trace.mayCarryGraph(value)) continue;
     const verb = node.type === 'yield' ? 'yields' : node.type === 'raise_statement' ? 'raises' : 'returns';
@@ -115,13 +116,6 @@ function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
     };
   }
   return undefined;
-}
-
-/** The elements of a literal, so that the words can name the one that counts. */
-function parts(value: PyNode): readonly PyNode[] {
-  const node = unparenthesized(value);
-  if (/^(?:expression_list|tuple|list)$/.test(node.type)) return node.named.flatMap(parts);
-  return node.type === 'dictionary' ? node.named.flatMap((pair) => pair.value ?? pair) : [node];
 }
 
 function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: GradTrace): Escape | undefined {
