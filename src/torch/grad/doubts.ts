@@ -1,3 +1,4 @@
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { partReturned } from '../../semantic/function-uses.js';
 import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -273,18 +274,35 @@ export function measuresOther(measured: string): Question {
 }
 
 export function stateOnlyRead(state: { readonly owner: string; readonly attribute: string }): Question {
+  if (!isName(state.owner))
+    return ask(
+      'kept-only-read',
+    )`Is all that ${'the networks of this project'} keep of a forward ${ONLY_READ} (there are more than were looked into)?`;
   return ask(
     'kept-only-read',
   )`Is what the forward of \`${state.owner}\` leaves in \`${state.attribute}\` ${ONLY_READ}?`;
 }
 
+/** Other words stand for what was too much to look into. */
+function isName(text: string): boolean {
+  return !text.includes(' ');
+}
+
 export function sameWithout(asking: string): Question {
+  if (!isName(asking))
+    return ask(
+      'same-without',
+    )`Do all of ${'the networks of this project'} compute the same without gradients (more of them may ask whether they are on than were looked into)?`;
   return ask(
     'same-without',
   )`Does \`${asking}\`, which asks whether gradients are on, compute the same without?`;
 }
 
 export function anotherNetwork(text: string, network: Suspect): Question {
+  if (network.isUnread)
+    return ask(
+      'another-network',
+    )`Is \`${text}\` a network whose forward differentiates nothing (more files here do that than were looked into)?`;
   return network.isHeld
     ? ask('another-network')`Does \`${text}\` run something other than ${suspectInWords(network)}?`
     : ask('another-network')`Is \`${text}\` something other than ${suspectInWords(network)}?`;
@@ -292,13 +310,11 @@ export function anotherNetwork(text: string, network: Suspect): Question {
 
 /** Whether something in the project asks whether gradients are on; in evaluation mode it mostly does not. */
 function mayAskForMode(module: PyModule): boolean {
-  const mention = { word: 'is_grad_enabled', beside: [] };
-  const elsewhere = module.around.summaries(mention, asksForMode);
-  return module.memo(asksForMode, module) || elsewhere === undefined || elsewhere.includes(true);
+  return isAnywhere(module, 'is_grad_enabled', hasWord);
 }
 
-function asksForMode(module: PyModule): boolean {
-  return module.words('is_grad_enabled').length > 0;
+function hasWord(alone: PyModule, word: string): boolean {
+  return alone.words(word).length > 0;
 }
 
 /** A model that is given in may come from a file that makes such modules. */

@@ -1,7 +1,8 @@
 import { CACHING, PARAMETRIZE_CACHED, RECOMPUTING } from '../../library/names.js';
+import { foundAnywhere, isAnywhere } from '../../semantic/anywhere.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { nameOf } from '../../semantic/called-name.js';
-import { attributeOfSelf, calledDefinition } from '../../semantic/definitions.js';
+import { ancestryOf, attributeOfSelf, calledDefinition } from '../../semantic/definitions.js';
 import { placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -89,9 +90,7 @@ function isReadInProject(module: PyModule, name: string): boolean {
 }
 
 function findRead(module: PyModule, name: string): boolean {
-  if (name === '' || readsGraphOf(module.alone, name)) return true;
-  const files = module.around.summaries({ word: name, beside: [] }, readsGraphOf);
-  return files === undefined || files.includes(true);
+  return name === '' || isAnywhere(module, name, readsGraphOf);
 }
 
 /** Where a function or method of the project of this name keeps what it is given, if somebody reads that. */
@@ -113,9 +112,7 @@ function keptByFunction(alone: PyModule, name: string): readonly { into: string;
 }
 
 function findCache(module: PyModule, name: string): string | undefined {
-  const files = module.around.summaries({ word: name, beside: [] }, keptByDecorator);
-  if (files === undefined) return name;
-  return [...files, keptByDecorator(module.alone, name)].find((each) => each !== undefined);
+  return foundAnywhere(module, name, keptByDecorator, name);
 }
 
 /** What the function that a decorator puts in the place of another keeps. */
@@ -174,10 +171,12 @@ function* statesLeft(
   owner: string,
 ): Generator<KeptState> {
   for (const { into, name } of storesRunBy(module, method)) {
-    const isRead = attributeOfSelf(into)
-      ? isReadByFamily(module, classNode, name)
-      : readsGraphOf(module, name);
-    yield { owner, attribute: into.text, unread: isRead ? undefined : name };
+    const own = attributeOfSelf(into)?.classNode;
+    const isRead = own ? isReadByFamily(module, classNode, name) : readsGraphOf(module, name);
+    // `self` of a helper is another object than the network.
+    const isHelper = own !== undefined && !ancestryOf(module, classNode).classes.includes(own);
+    const attribute = isHelper ? `${own.name?.text}.${name}` : into.text;
+    yield { owner, attribute, unread: isRead ? undefined : name };
   }
   // `@cached_property`: what it computed once is there for all who ask later.
   const caching = decoratorsOf(method).some((each) => caches(module, each));

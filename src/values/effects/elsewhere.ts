@@ -18,18 +18,14 @@ interface UseElsewhere {
 const MAX_HOPS = 3;
 
 /** What a function of another file of the project does with gradients, if this is what a call runs; also through others. */
-export function gradUseElsewhere(module: PyModule, callee: PyNode): UseElsewhere | undefined {
-  return usedBehind(module, callee, 0);
-}
-
-function usedBehind(module: PyModule, callee: PyNode, hops: number): UseElsewhere | undefined {
+export function gradUseElsewhere(module: PyModule, callee: PyNode, hops = 0): UseElsewhere | undefined {
   const found = functionElsewhere(module, callee);
   if (found === undefined || hops > MAX_HOPS) return undefined;
   const known = found.module.memo(nobodyYet, found.module);
   if (!known.has(found.node)) {
     // One that runs itself on the way adds nothing.
     known.set(found.node, undefined);
-    known.set(found.node, usedBy(found, hops));
+    known.set(found.node, gradUseBehind(found, hops));
   }
   return known.get(found.node);
 }
@@ -39,17 +35,13 @@ function nobodyYet(): Map<PyNode, UseElsewhere | undefined> {
 }
 
 /** What a function, of whichever file, does with gradients, also through others. */
-export function gradUseBehind(found: Elsewhere): UseElsewhere | undefined {
-  return usedBy(found, 0);
-}
-
-function usedBy({ module, node }: Elsewhere, hops: number): UseElsewhere | undefined {
+export function gradUseBehind({ module, node }: Elsewhere, hops = 0): UseElsewhere | undefined {
   const reached = gradUseReached(module, node);
   if (reached !== undefined) return { use: reached.use, path: module.path };
   for (const each of [node, ...reachedFrom(module, node)]) {
     for (const call of (each.body ?? each).walk()) {
       const callee = call.type === 'call' ? call.function : undefined;
-      const use = callee && usedBehind(module, callee, hops + 1);
+      const use = callee && gradUseElsewhere(module, callee, hops + 1);
       if (use !== undefined) return use;
     }
   }

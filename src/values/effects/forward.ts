@@ -1,5 +1,5 @@
 import { builtin, isPlain, isPlainMethod } from '../../library/library.js';
-import { IS_GRAD_ENABLED } from '../../library/names.js';
+import { HOOKS, IS_GRAD_ENABLED, MEMORY } from '../../library/names.js';
 import { definitionBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { callOf } from '../../semantic/function-uses.js';
@@ -23,13 +23,6 @@ import { within } from '../../syntax/within.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import type { GradTrace } from '../value/trace.js';
-
-const HOOKS: readonly string[] = [
-  'register_forward_hook',
-  'register_forward_pre_hook',
-  'register_module_forward_hook',
-  'register_module_forward_pre_hook',
-];
 
 /** A forward hook whose code is not inside the function, here or in another file: it may keep what the forward computes. */
 export function hookElsewhere(module: PyModule, functionNode: PyNode): string | undefined {
@@ -228,8 +221,6 @@ function mayBeComputed(module: PyModule, object: PyNode): boolean {
     );
   });
 }
-
-const MEMORY = ['memory_allocated', 'memory_reserved', 'memory_stats', 'memory_summary', 'mem_get_info'];
 
 /** Where the function measures memory, which is what this changes. */
 export function measuredMemory(module: PyModule, functionNode: PyNode): string | undefined {

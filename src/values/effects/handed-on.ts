@@ -1,6 +1,5 @@
 import { OPTIMIZERS, PARTIAL, TORCH_DATA } from '../../library/names.js';
-import { attributeValues } from '../../semantic/attributes.js';
-import { makerOf } from '../../semantic/elsewhere.js';
+import { makersOf } from '../../semantic/attributes.js';
 import { callGiven, isOnlyAsked, isParsed, isVariable, pathsOf } from '../../semantic/given-away.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -39,18 +38,10 @@ export function isGivenToLibrary(module: PyModule, value: PyNode): boolean {
   if (call === undefined || callee === undefined) return false;
   if (methodName(call) === 'step') {
     const receiver = receiverOf(call);
-    return receiver !== undefined && isOptimizer(module, receiver);
+    return receiver !== undefined && makersOf(module, receiver).every((path) => path?.startsWith(OPTIMIZERS));
   }
   const paths = pathsOf(module, callee);
   return paths.length > 0 && paths.every((path) => RUNS_IT.test(path));
-}
-
-/** Made by a class of `torch.optim`. */
-function isOptimizer(module: PyModule, object: PyNode): boolean {
-  const values = object.type === 'attribute' ? attributeValues(module, object) : undefined;
-  const makers =
-    values === undefined ? [makerOf(module, object)] : values.map((value) => makerOf(module, value));
-  return makers.every((path) => path?.startsWith(OPTIMIZERS) === true);
 }
 
 const RUNS_IT =

@@ -1,3 +1,4 @@
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { classAround, heirsOf } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
@@ -9,7 +10,6 @@ import { enclosingClass, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { Origins } from '../value/origins.js';
 import { isMethodOfLibraries } from '../value/plain.js';
-import { runsOnlyLayers } from './closed-forward.js';
 import {
   CALLED,
   type Differentiator,
@@ -17,7 +17,7 @@ import {
   differentiatorsIn,
   type Suspect,
 } from './differentiators.js';
-import { forwardFacts, ITERATED, iterationRuns } from './forward-index.js';
+import { forwardFacts, ITERATED, iterationRuns, runsOnlyLayers } from './forward-index.js';
 import { SETS_MODE } from './grad.js';
 import { usedAsValue } from './handed-on.js';
 
@@ -30,6 +30,7 @@ const UNREAD: Suspect = {
   name: 'a class or function',
   place: 'of the many files that differentiate',
   clause: 'which were not all looked into',
+  isUnread: true,
 };
 
 /** The first of all differentiating functions that code of this file may get hold of, and that could be the one. */
@@ -82,7 +83,7 @@ function heldByForward(module: PyModule): Suspect | undefined {
 }
 
 function isHandedOn(module: PyModule, { isValue, name }: Differentiator): boolean {
-  return isValue || isValueElsewhere(module, name);
+  return isValue || isAnywhere(module, name, usedAsValue);
 }
 
 function instanceCalled(module: PyModule, made?: Elsewhere): Suspect | undefined {
@@ -179,11 +180,7 @@ export function switchingNetwork(module: PyModule): Suspect | undefined {
 export function differentiatingAttribute(module: PyModule, call: PyNode): Suspect | undefined {
   const name = methodName(call);
   if (name === undefined || isMethodOfLibraries(name)) return undefined;
-  const isSet =
-    setsAttribute(module.alone, name) ||
-    (module.around.summaries({ word: name, beside: [] }, setsAttribute) ?? [true]).includes(true);
-  if (!isSet) return undefined;
-  return functionTaking(module, call);
+  return isAnywhere(module, name, setsAttribute) ? functionTaking(module, call) : undefined;
 }
 
 /** A function that differentiates, is handed around and takes what a call gives. */
@@ -233,11 +230,6 @@ function ownClass(module: PyModule, network: PyNode): Elsewhere | undefined {
     heirsOf(module, classNode).length > 0 ||
     subclassesElsewhere(module, classNode.name?.text ?? '')?.length !== 0;
   return isInherited ? undefined : { module, node: classNode };
-}
-
-function isValueElsewhere(module: PyModule, name: string): boolean {
-  const files = module.around.summaries({ word: name, beside: [] }, usedAsValue);
-  return usedAsValue(module.alone, name) || files === undefined || files.includes(true);
 }
 
 function suspect({ owner, name, place, words }: Differentiator): Suspect {

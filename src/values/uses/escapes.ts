@@ -92,9 +92,11 @@ function keptByCalled(
     called,
   ])) {
     if (into === undefined || (self !== undefined && into.text.startsWith(`${self}.`))) continue;
-    const question = ask(
-      'kept-only-read',
-    )`Is \`${shown(node)}\`, which \`${name}\` keeps in \`${shown(into)}\`, ${ONLY_READ}?`;
+    const question = node.contains(into)
+      ? ask('changed-only-read')`Is \`${shown(into)}\`, which \`${name}\` changes in place, ${ONLY_READ}?`
+      : ask(
+          'kept-only-read',
+        )`Is \`${shown(node)}\`, which \`${name}\` keeps in \`${shown(into)}\`, ${ONLY_READ}?`;
     return { node: call, question, into, isDerived };
   }
   return undefined;

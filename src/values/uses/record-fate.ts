@@ -264,18 +264,15 @@ export function readsOfAttribute(module: PyModule, target: PyNode): AttributeRea
   const name = target.attribute?.text;
   const classNode = object && classBehind(module, object);
   if (classNode === undefined || name === undefined) return OPEN;
-  return module.memo(findReads, classNode).get(name) ?? remember(module, classNode, name);
+  const known = module.memo(findReads, classNode);
+  const found = known.get(name) ?? look(module, classNode, name);
+  known.set(name, found);
+  return found;
 }
 
 /** By name. */
 function findReads(): Map<string, AttributeReads> {
   return new Map();
-}
-
-function remember(module: PyModule, classNode: PyNode, name: string): AttributeReads {
-  const found = look(module, classNode, name);
-  module.memo(findReads, classNode).set(name, found);
-  return found;
 }
 
 function look(module: PyModule, classNode: PyNode, name: string): AttributeReads {
