@@ -150,7 +150,7 @@ class Session {
     const start = forEditor(
       this.#memory.drafts.get(item.ref) ?? this.#review.edits.get(item.ref) ?? proposed,
     );
-    const edited = await this.#ask.lend(() => editText(start, `${item.transform}.py`, terminal, process.env));
+    const edited = await this.#lend(() => editText(start, `${item.transform}.py`, terminal, process.env));
     const text = fromEditor(edited.text, file, finding);
     if (edited.text !== start) this.#memory.keepDraft(item, text);
     this.#onScreen = undefined;
@@ -231,6 +231,8 @@ class Session {
     this.#print(noteText(reachQuestion(questions.length, this.input.assumesIn?.(item.path)), look));
     const line = await this.#ask.line('?', 'this, file or all');
     this.#onScreen = undefined;
+    // The next card is not on the screen yet.
+    await dropTyped(this.input.terminal);
     if (line.kind === 'interrupted') return this.#take(press(this.#review, CTRL_C));
     const reach = line.kind === 'line' ? reachMeant(line.text) : undefined;
     if (reach === undefined) {
@@ -313,8 +315,15 @@ class Session {
     return { applied, suppressed, declined, unanswered, files, failed: this.#failed, interrupted };
   }
 
+  /** What was typed for the other program, and it did not take, answers nothing here. */
+  async #lend<T>(work: () => Promise<T>): Promise<T> {
+    const done = await this.#ask.lend(work);
+    await dropTyped(this.input.terminal);
+    return done;
+  }
+
   async #show(text: string): Promise<void> {
-    const isShown = await this.#ask.lend(async () => (await this.input.page?.(text)) === true);
+    const isShown = await this.#lend(async () => (await this.input.page?.(text)) === true);
     if (isShown) this.#onScreen = undefined;
     else this.#print(text);
   }

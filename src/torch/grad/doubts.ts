@@ -19,6 +19,7 @@ import {
 } from '../../values/effects/forward.js';
 import { differentiatingReader, trainingAutocastAround } from '../../values/effects/mode.js';
 import {
+  differentiatesUnseen,
   differentiatesWhenIterated,
   differentiatingNetwork,
   suspectInWords,
@@ -241,6 +242,11 @@ export function* doubtsAboutNetwork(
   if (asking !== undefined) yield unknown(sameWithout(asking));
   const network = differentiatingNetwork(module, model);
   if (network !== undefined) yield unknown(anotherNetwork(text, network));
+  const unseen = differentiatesUnseen(module);
+  if (unseen !== undefined)
+    yield unknown(ask('runs-without')`Does this run without ${suspectInWords(unseen)}?`);
+  const watched = module.memo(watchesSaved, module);
+  if (watched !== undefined) yield unknown(measuresOther(watched));
   const attention = hasInferenceFastPath(module)
     ? 'attention modules, here or in a file that is imported,'
     : attentionGivenIn(module, model, functionNode);
@@ -252,23 +258,51 @@ export function* doubtsAboutNetwork(
     );
 }
 
+/** Where the project hears of everything that autograd saves. */
+function watchesSaved(module: PyModule): string | undefined {
+  const word = 'saved_tensors_hooks';
+  const files = module.around.summaries({ word, beside: [] }, namesWord);
+  return namesWord(module.alone, word) || files?.includes(true) !== false ? word : undefined;
+}
+
+function namesWord(alone: PyModule, word: string): boolean {
+  return alone.words(word).length > 0;
+}
+
 export function measuresOther(measured: string): Question {
   return ask('measures-other')`Does \`${measured}\` measure something other than what autograd keeps?`;
 }
 
 export function stateOnlyRead(state: { readonly owner: string; readonly attribute: string }): Question {
+  if (!isName(state.owner))
+    return ask(
+      'kept-only-read',
+    )`Is all that ${'the networks of this project'} keep of a forward ${ONLY_READ} (there are more than were looked into)?`;
   return ask(
     'kept-only-read',
   )`Is what the forward of \`${state.owner}\` leaves in \`${state.attribute}\` ${ONLY_READ}?`;
 }
 
+/** Other words stand for what was too much to look into. */
+function isName(text: string): boolean {
+  return !text.includes(' ');
+}
+
 export function sameWithout(asking: string): Question {
+  if (!isName(asking))
+    return ask(
+      'same-without',
+    )`Do all of ${'the networks of this project'} compute the same without gradients (more of them may ask whether they are on than were looked into)?`;
   return ask(
     'same-without',
   )`Does \`${asking}\`, which asks whether gradients are on, compute the same without?`;
 }
 
 export function anotherNetwork(text: string, network: Suspect): Question {
+  if (network.isUnread)
+    return ask(
+      'another-network',
+    )`Is \`${text}\` a network whose forward differentiates nothing (more files here do that than were looked into)?`;
   return network.isHeld
     ? ask('another-network')`Does \`${text}\` run something other than ${suspectInWords(network)}?`
     : ask('another-network')`Is \`${text}\` something other than ${suspectInWords(network)}?`;

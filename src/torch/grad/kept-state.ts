@@ -2,7 +2,7 @@ import { CACHING, PARAMETRIZE_CACHED, RECOMPUTING } from '../../library/names.js
 import { foundAnywhere, isAnywhere } from '../../semantic/anywhere.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { nameOf } from '../../semantic/called-name.js';
-import { attributeOfSelf, calledDefinition } from '../../semantic/definitions.js';
+import { ancestryOf, attributeOfSelf, calledDefinition } from '../../semantic/definitions.js';
 import { placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -165,10 +165,12 @@ function* statesLeft(
   owner: string,
 ): Generator<KeptState> {
   for (const { into, name } of storesRunBy(module, method)) {
-    const isRead = attributeOfSelf(into)
-      ? isReadByFamily(module, classNode, name)
-      : readsGraphOf(module, name);
-    yield { owner, attribute: into.text, unread: isRead ? undefined : name };
+    const own = attributeOfSelf(into)?.classNode;
+    const isRead = own ? isReadByFamily(module, classNode, name) : readsGraphOf(module, name);
+    // `self` of a helper is another object than the network.
+    const isHelper = own !== undefined && !ancestryOf(module, classNode).classes.includes(own);
+    const attribute = isHelper ? `${own.name?.text}.${name}` : into.text;
+    yield { owner, attribute, unread: isRead ? undefined : name };
   }
   // `@cached_property`: what it computed once is there for all who ask later.
   const caching = decoratorsOf(method).some((each) => caches(module, each));

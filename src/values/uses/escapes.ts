@@ -1,5 +1,5 @@
 import { givesModule } from '../../library/library.js';
-import { INITIALIZERS } from '../../library/names.js';
+import { INITIALIZERS, WRITING } from '../../library/names.js';
 import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
@@ -12,6 +12,8 @@ import { ask, type Question } from '../../semantic/question.js';
 import { methodElsewhere, methodsByName } from '../../semantic/reach.js';
 import { returnsOf } from '../../semantic/returns.js';
 import {
+  argumentsOf,
+  argumentValue,
   enclosingFunction,
   givenTo,
   keywordArgument,
@@ -57,6 +59,7 @@ export function* escapesOf(
       (own ? handedBack(node, trace) : undefined) ??
       stored(module, functionNode, node, trace) ??
       written(module, functionNode, node, trace) ??
+      savedToDisk(module, node, trace) ??
       (node.type === 'call' ? keptByCalled(module, node, trace, running) : undefined);
     if (found !== undefined) yield found;
   }
@@ -91,9 +94,11 @@ function keptByCalled(
     called,
   ])) {
     if (into === undefined || (self !== undefined && into.text.startsWith(`${self}.`))) continue;
-    const question = ask(
-      'kept-only-read',
-    )`Is \`${shown(node)}\`, which \`${name}\` keeps in \`${shown(into)}\`, ${ONLY_READ}?`;
+    const question = node.contains(into)
+      ? ask('changed-only-read')`Is \`${shown(into)}\`, which \`${name}\` changes in place, ${ONLY_READ}?`
+      : ask(
+          'kept-only-read',
+        )`Is \`${shown(node)}\`, which \`${name}\` keeps in \`${shown(into)}\`, ${ONLY_READ}?`;
     return { node: call, question, into, isDerived };
   }
   return undefined;
@@ -116,6 +121,18 @@ function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
     };
   }
   return undefined;
+}
+
+function savedToDisk(module: PyModule, node: PyNode, trace: GradTrace): Escape | undefined {
+  const [given] = node.type === 'call' ? argumentsOf(node) : [];
+  if (given === undefined || !WRITING.has(calledPath(module, node) ?? '')) return undefined;
+  const value = partsOfLiteral(argumentValue(given)).find((each) => trace.mayCarryGraph(each));
+  if (value === undefined) return undefined;
+  const name = shown(node.function ?? node);
+  return {
+    ...{ node: value, into: node, isDerived: false },
+    question: ask('kept-only-read')`Is \`${shown(value)}\`, which \`${name}\` writes, ${ONLY_READ}?`,
+  };
 }
 
 function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: GradTrace): Escape | undefined {
