@@ -399,6 +399,24 @@ ${frame}RuntimeError: DataLoader worker (pid(s) 71) exited unexpectedly
     expect(apart).not.toContain('each calls');
   });
 
+  test('stands below the finding that may explain it, and above those that hardly do, of which few are named', async () => {
+    const cwd = folderWith({
+      'src/train.py': 'def train(model):\n    risk(model)\n    loss(batch).backward()\n',
+      ...Object.fromEntries(Array.from({ length: 11 }, (_, at) => [`src/alone${at}.py`, 'hold()\n'])),
+      'run.log': LOG,
+    });
+    const { stdout } = await memfix({ cwd }, '--oom', 'run.log');
+    const places = ['src/train.py:2:5', 'What to do next:', 'Less likely:'].map((words) =>
+      stdout.indexOf(words),
+    );
+    expect(places).not.toContain(-1);
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+    expect(stdout.match(/no file of the traceback imports it/g)).toHaveLength(8);
+    expect(stdout).toContain('  and 3 others; `-v` lists them\n');
+    const all = await memfix({ cwd }, 'check', '-v', '--oom', 'run.log');
+    expect(all.stdout.match(/no file of the traceback imports it/g)).toHaveLength(11);
+  });
+
   test('with nothing but unsafe findings it is told, with a safe one it is not', async () => {
     const cwd = project();
     expect((await memfix({ cwd }, '--oom', 'run.log')).stdout).not.toContain('What to do next');
