@@ -391,6 +391,8 @@ ${frame}RuntimeError: DataLoader worker (pid(s) 71) exited unexpectedly
       '12.20 GiB of the device is held by other processes: 3111, 3112. If they are of this run',
     );
     expect(said).toContain('torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))');
+    expect(said).toContain('What to do next: • `nvidia-smi` tells what the other processes are.');
+    expect(said).not.toContain('snapshot.pickle');
     expect(await nextOf(`${message(0)}\n${message(1)}\n`)).toContain(
       '2 ranks ran out on what each calls GPU 0',
     );
