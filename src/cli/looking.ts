@@ -20,6 +20,7 @@ import { type Visit, visit, withRefused } from '../workspace/visit.js';
 import { type Context, Progress } from './context.js';
 import { type Io, readAll } from './io.js';
 import { cacheOf, keep } from './remembering.js';
+import { unreadConfigs } from './unread-configs.js';
 
 /** Files up to which starting fast beats running fast, and up to which all are read to name those that cannot be. */
 const SMALL_RUN = 200;
@@ -213,6 +214,12 @@ function toolsFor(context: Context, project: Project, files: number): Tools {
 }
 
 function sayWhatRuns(context: Context, project: Project): void {
+  const { config, request, folder } = project;
+  if (config.path === undefined && !request.isolated)
+    for (const name of unreadConfigs(folder))
+      context.say(
+        `${printable(name)} is not read: a config is memfix.toml, or \`[tool.memfix]\` in pyproject.toml.`,
+      );
   for (const { id, table } of project.idle)
     context.say(`\`${id}\` does nothing before its option is set: ${table} (\`memfix explain ${id}\`).`);
   if (context.isVerbose) {

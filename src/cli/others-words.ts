@@ -45,6 +45,7 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['-n', '--no-cache'],
   ['--show-source', '--output-format full'],
   ['--cache-location', '--cache-dir'],
+  ['--rulesdir', '--plugin'],
   ['--suppress-all', 'memfix baseline'],
   ['--stats', '--statistics'],
   ['--inspect-config', 'memfix config'],
