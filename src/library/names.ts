@@ -179,6 +179,16 @@ export const DISTRIBUTED = 'torch.distributed';
 
 export const CONTEXT_MANAGER = 'contextlib.contextmanager';
 export const PARAMETRIZE_CACHED = 'torch.nn.utils.parametrize.cached';
+/** Functions that write what they are handed as it is: a tensor that is read back needs gradients where it did. */
+export const WRITING: ReadonlySet<string> = new Set([
+  SAVE,
+  'torch.serialization.save',
+  'pickle.dump',
+  'pickle.dumps',
+  'joblib.dump',
+  'cloudpickle.dump',
+  'dill.dump',
+]);
 /** Functions that make a layer compute a parameter anew in each forward, and leave it on the layer; the second argument names it. */
 export const RECOMPUTING: ReadonlySet<string> = new Set(
   [

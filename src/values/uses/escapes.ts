@@ -1,5 +1,5 @@
 import { givesModule } from '../../library/library.js';
-import { INITIALIZERS } from '../../library/names.js';
+import { INITIALIZERS, WRITING } from '../../library/names.js';
 import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
@@ -10,6 +10,8 @@ import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { returnsOf } from '../../semantic/returns.js';
 import {
+  argumentsOf,
+  argumentValue,
   enclosingFunction,
   givenTo,
   keywordArgument,
@@ -55,6 +57,7 @@ export function* escapesOf(
       (own ? handedBack(node, trace) : undefined) ??
       stored(module, functionNode, node, trace) ??
       written(module, functionNode, node, trace) ??
+      savedToDisk(module, node, trace) ??
       (node.type === 'call' ? keptByCalled(module, node, trace, running) : undefined);
     if (found !== undefined) yield found;
   }
@@ -116,6 +119,18 @@ function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
     };
   }
   return undefined;
+}
+
+function savedToDisk(module: PyModule, node: PyNode, trace: GradTrace): Escape | undefined {
+  const [given] = node.type === 'call' ? argumentsOf(node) : [];
+  if (given === undefined || !WRITING.has(calledPath(module, node) ?? '')) return undefined;
+  const value = parts(argumentValue(given)).find((each) => trace.mayCarryGraph(each));
+  if (value === undefined) return undefined;
+  const name = shown(node.function ?? node);
+  return {
+    ...{ node: value, into: node, isDerived: false },
+    question: ask('kept-only-read')`Is \`${shown(value)}\`, which \`${name}\` writes, ${ONLY_READ}?`,
+  };
 }
 
 /** The elements of a literal, so that the words can name the one that counts. */
