@@ -391,12 +391,32 @@ ${frame}RuntimeError: DataLoader worker (pid(s) 71) exited unexpectedly
       '12.20 GiB of the device is held by other processes: 3111, 3112. If they are of this run',
     );
     expect(said).toContain('torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))');
+    expect(said).toContain('What to do next: • `nvidia-smi` tells what the other processes are.');
+    expect(said).not.toContain('snapshot.pickle');
     expect(await nextOf(`${message(0)}\n${message(1)}\n`)).toContain(
       '2 ranks ran out on what each calls GPU 0',
     );
     const apart = await nextOf(`${message(0)}\n${message(1).replace('GPU 0', 'GPU 1')}\n`);
     expect(apart).toContain('CUDA on GPU 0, 1, 2 times (rank 0, rank 1)');
     expect(apart).not.toContain('each calls');
+  });
+
+  test('stands below the finding that may explain it, and above those that hardly do, of which few are named', async () => {
+    const cwd = folderWith({
+      'src/train.py': 'def train(model):\n    risk(model)\n    loss(batch).backward()\n',
+      ...Object.fromEntries(Array.from({ length: 11 }, (_, at) => [`src/alone${at}.py`, 'hold()\n'])),
+      'run.log': LOG,
+    });
+    const { stdout } = await memfix({ cwd }, '--oom', 'run.log');
+    const places = ['src/train.py:2:5', 'What to do next:', 'Less likely:'].map((words) =>
+      stdout.indexOf(words),
+    );
+    expect(places).not.toContain(-1);
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+    expect(stdout.match(/no file of the traceback imports it/g)).toHaveLength(8);
+    expect(stdout).toContain('  and 3 others; `-v` lists them\n');
+    const all = await memfix({ cwd }, 'check', '-v', '--oom', 'run.log');
+    expect(all.stdout.match(/no file of the traceback imports it/g)).toHaveLength(11);
   });
 
   test('with nothing but unsafe findings it is told, with a safe one it is not', async () => {
