@@ -19,7 +19,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { mayBeField } from './data-field.js';
 import { objectMadeIn } from './meters.js';
 import { COLLECTS } from './names.js';
-import { givesIndices, isPlainParameter, valuesPutInto } from './parts.js';
+import * as parts from './parts.js';
 import * as known from './plain.js';
 import { kindOf } from './tensor.js';
 import {
@@ -167,12 +167,13 @@ export class GradTrace {
     const reaching = reachingDefinitions(this.module, identifier) ?? [];
     const found = reaching.length > 0 ? reaching : waysGiven(this.module, identifier);
     const origin = worst(upToWorst(found, (definition) => this.defined(definition)));
-    return origin === 'graph' ? origin : worst([origin, this.#held(identifier)]);
+    if (origin === 'graph') return origin;
+    return worst([origin, this.#held(identifier, parts.putIntoArrays(this.module, identifier, reaching))]);
   }
 
   /** What was put into an object. A tensor does not hold a parameter but what was computed with it. */
-  #held(identifier: PyNode): Trace {
-    const held = worst(this.#all(this.#puts(identifier)));
+  #held(identifier: PyNode, puts = this.#puts(identifier)): Trace {
+    const held = worst(this.#all(puts));
     return held === 'network' && kindOf(this.module, identifier).endsWith('tensor') ? 'graph' : held;
   }
 
@@ -185,7 +186,7 @@ export class GradTrace {
       case 'update':
         return operation([this.of(definition.value)]);
       case 'part':
-        return givesIndices(definition.node, definition.value) ? 'plain' : this.of(definition.value);
+        return parts.givesIndices(definition.node, definition.value) ? 'plain' : this.of(definition.value);
       case 'loop':
         return isCount(this.module, definition.node, definition.iterable)
           ? 'plain'
@@ -216,7 +217,7 @@ export class GradTrace {
     const owner = node.closest('function_definition', 'lambda');
     // Hooks and callbacks are handed whatever the network computes.
     if (owner !== this.functionNode) return 'graph';
-    if (isPlainParameter(node)) return 'plain';
+    if (parts.isPlainParameter(node)) return 'plain';
     const given = typeof this.parameters === 'string' ? this.parameters : this.parameters.get(node.text);
     if (given !== undefined) return given;
     return this.depth === 0 && node.text !== selfName(this.functionNode) ? 'given' : 'outside';
@@ -234,7 +235,7 @@ export class GradTrace {
             ({ type, text }) => type === 'identifier' && text === identifier.text,
           )
         : this.module.occurrences(scope, identifier.text);
-    const found = uses.filter((use) => this.functionNode.contains(use)).flatMap(valuesPutInto);
+    const found = uses.filter((use) => this.functionNode.contains(use)).flatMap(parts.valuesPutInto);
     this.#putInto.set(key, found);
     return found;
   }
@@ -265,6 +266,7 @@ export class GradTrace {
       const result = known.resultOf(path);
       if (result === 'plain') return 'plain';
       if (result === 'passed') return worst(this.#all(given));
+      if (result === 'objects') return worst(this.#all(parts.objectsAmong(this.module, given)));
       if (result === 'computed') return operation(this.#all(given));
     }
     const found =
@@ -315,10 +317,18 @@ export class GradTrace {
     return traces;
   }
 
+  /** What a call gives, where it is `plain` only as far as that is certain. */
+  #certainlyGivenTo(definition: PyNode, call: PyNode): Given {
+    const given = argumentsByParameter(this.module, definition, call);
+    const known = { isPlain: (value: PyNode) => this.of(value) === 'plain', parameters: this.parameters };
+    const isCertain = (name: string): boolean => parts.isArray(this.module, given?.get(name), known);
+    return withoutPlain(this.#givenTo(definition, call), isCertain);
+  }
+
   /** What a function of another file of the project hands back. */
   #returnedElsewhere({ module, node }: Elsewhere, call: PyNode): Trace {
     if (this.depth >= MAX_CALLS || decoratorsOf(node).length > 0) return 'graph';
-    const given = withoutPlain(this.#givenTo(node, call));
+    const given = this.#certainlyGivenTo(node, call);
     const inside = new GradTrace(module, node, new Set(), given, this.depth + 1);
     return worst(upToWorst(returnedBy(node), inside.of));
   }
@@ -327,12 +337,12 @@ export class GradTrace {
   #returned(definition: PyNode, call: PyNode): Trace {
     if (this.depth >= MAX_CALLS) return 'graph';
     if (this.functionNode.contains(definition) && this.#captured(definition) === 'graph') return 'graph';
-    const given = this.#givenTo(definition, call);
+    const given = this.#certainlyGivenTo(definition, call);
     const shape = typeof given === 'string' ? given : [...given].flat().join(' ');
     const key = `${definition.start} ${shape} ${this.depth}`;
     const known = this.results.get(key);
     if (known !== undefined) return known;
-    const inside = this.#inside(definition, withoutPlain(given));
+    const inside = this.#inside(definition, given);
     const result = worst(upToWorst(returnedBy(definition), inside.of));
     this.results.set(key, result);
     return result;
