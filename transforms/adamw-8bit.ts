@@ -59,6 +59,7 @@ export const adamw8bit: Transform<OptimizerSite> = {
     summary: 'Keep the state of AdamW in 8 bits where bitsandbytes is installed',
     symptom: 'peak',
     moments: ['optimizer', 'forward', 'backward', 'evaluation'],
+    notOn: ['MPS'],
     safety: 'unsafe',
     numerics: 'changes-training',
     group: 'opt-in',

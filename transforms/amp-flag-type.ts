@@ -6,7 +6,7 @@
  * Advice without a diff: whether the flag or the comparison is wrong is not in the code. Said only where every declaration
  * of the setting in the file makes it a boolean, or the YAML file that Hydra composes it from.
  */
-import type { PyModule, PyNode, Site, Transform } from '../src/toolkit/index.js';
+import type { PyNode, Site, Transform } from '../src/toolkit/index.js';
 import { isTestCode, roleOf } from '../src/toolkit/index.js';
 import { comparisonsWith, type FlagDeclaration, flagDeclarations } from './amp-flag-type/flag-types.js';
 import { yamlFlag } from './amp-flag-type/yaml-flag.js';

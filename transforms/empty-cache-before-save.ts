@@ -65,6 +65,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
     summary: 'Give the unused CUDA cache back before a model is saved',
     symptom: 'fragmentation',
     moments: ['saving'],
+    notOn: ['MPS'],
     safety: 'safe',
     numerics: 'bit-identical',
     group: 'default',

@@ -233,9 +233,12 @@ function withEmptyValues(words: readonly string[], names: readonly OptionName[])
   return words.map((word, index) =>
     word === '--no-color' && (end === -1 || index < end)
       ? '--color=never'
-      : (end === -1 || index < end) && names.some((name) => optionInfo(name).optional && word === `--${name}`)
-        ? `${word}=`
-        : word,
+      : word === '--color' && !COLOR_CHOICES.some((each) => each === words[index + 1])
+        ? '--color=always'
+        : (end === -1 || index < end) &&
+            names.some((name) => optionInfo(name).optional && word === `--${name}`)
+          ? `${word}=`
+          : word,
   );
 }
 

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -44,11 +44,22 @@ export async function editText(
 }
 
 function editorCommand(env: Environment): string | undefined {
-  const chosen = [env['VISUAL'], env['EDITOR']].find((value) => value !== undefined && value.trim() !== '');
-  if (chosen !== undefined) return chosen;
+  const isSet = (value: string | undefined) => value !== undefined && value.trim() !== '';
+  const chosen = [env['VISUAL'], env['EDITOR'], env['GIT_EDITOR']].find(isSet) ?? gitEditor(env);
+  if (isSet(chosen)) return chosen;
   if (process.platform === 'win32') return 'notepad';
   const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   return ['nano', 'vi'].find((name) => folders.some((folder) => isExecutable(join(folder, name))));
+}
+
+/** What the user has git open: by the user's own config, never by that of a repository, which may be a stranger's. */
+function gitEditor(env: Environment): string | undefined {
+  const { status, stdout } = spawnSync('git', ['config', '--global', '--get', 'core.editor'], {
+    env,
+    encoding: 'utf8',
+    timeout: 5000,
+  });
+  return status === 0 ? stdout.trim() : undefined;
 }
 
 function isExecutable(file: string): boolean {

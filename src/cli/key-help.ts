@@ -14,7 +14,7 @@ export const KEYS: readonly KeyHelp[] = [
   { key: 'd', does: 'skip it and the rest of this file' },
   { key: 'A', does: 'apply all of this transform, in every file (advice needs its own y)' },
   { key: 'D', does: 'skip all of this transform, in every file' },
-  { key: 'e', does: 'edit the replacement in $VISUAL or $EDITOR' },
+  { key: 'e', does: 'edit the replacement in $VISUAL, $EDITOR or the editor of git' },
   { key: 's', does: 'suppress it with a comment, with a reason if you like' },
   { key: 'j', does: 'next finding' },
   { key: 'k', does: 'previous finding' },

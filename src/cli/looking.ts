@@ -20,8 +20,9 @@ import { type Visit, visit, withRefused } from '../workspace/visit.js';
 import { type Context, Progress } from './context.js';
 import { type Io, readAll } from './io.js';
 import { cacheOf, keep } from './remembering.js';
+import { unreadConfigs } from './unread-configs.js';
 
-/** Files up to which starting fast beats running fast. */
+/** Files up to which starting fast beats running fast, and up to which all are read to name those that cannot be. */
 const SMALL_RUN = 200;
 /** Milliseconds that one file may take. */
 const LIMIT = 30_000;
@@ -124,11 +125,13 @@ export async function lookThrough(
     return withRefused(again, project.ground);
   }
   const { tools } = look;
-  const examiner = new Examiner(tools, decide, cache !== undefined);
+  const isThorough = context.args.flag('strict') || look.discovery.candidates.length <= SMALL_RUN;
+  const examiner = new Examiner(tools, decide, cache !== undefined, isThorough);
   const { plugins, isWhole } = context.catalogue;
   const threads = threadsFor(context.io, project.request, look.others, {
     takesFixes: decide !== undefined,
     remembers: cache !== undefined,
+    isThorough,
     ...(plugins && { plugins: plugins.map(({ name, file }) => ({ name, file })), isWhole: isWhole === true }),
   });
   const means = {
@@ -211,6 +214,12 @@ function toolsFor(context: Context, project: Project, files: number): Tools {
 }
 
 function sayWhatRuns(context: Context, project: Project): void {
+  const { config, request, folder } = project;
+  if (config.path === undefined && !request.isolated)
+    for (const name of unreadConfigs(folder))
+      context.say(
+        `${printable(name)} is not read: a config is memfix.toml, or \`[tool.memfix]\` in pyproject.toml.`,
+      );
   for (const { id, table } of project.idle)
     context.say(`\`${id}\` does nothing before its option is set: ${table} (\`memfix explain ${id}\`).`);
   if (context.isVerbose) {

@@ -25,7 +25,7 @@ export function outputsOf({ args }: Pick<Context, 'args'>): readonly Output[] {
     const format = FORMAT_NAMES.find((each) => each === name);
     if (format === undefined)
       throw args.misuse(
-        `\`--output-format\` cannot be \`${name}\`: it is one of ${FORMAT_NAMES.join(', ')}.${didYouMean(OTHERS_FORMATS.get(name) ?? name, FORMAT_NAMES)}`,
+        `\`--output-format\` cannot be \`${name}\`: it is one of ${FORMAT_NAMES.join(', ')}.${ownFormatter(name) ?? didYouMean(OTHERS_FORMATS.get(name) ?? name, FORMAT_NAMES)}`,
       );
     if (file === '') throw args.misuse(`\`--output-format ${word}\` names no file after \`=\`.`);
     return file === undefined || file === '-' ? { format } : { format, file };
@@ -39,6 +39,13 @@ export function outputsOf({ args }: Pick<Context, 'args'>): readonly Output[] {
   const twice = files.find((file, index) => files.indexOf(file) !== index);
   if (twice !== undefined) throw args.misuse(`\`--output-format\` names the file \`${twice}\` twice.`);
   return outputs;
+}
+
+/** A program of the user's own, as ESLint takes it. */
+function ownFormatter(name: string): string | undefined {
+  return /\.[cm]?[jt]s$|\//.test(name)
+    ? ' A formatter of your own reads what `--output-format json` prints.'
+    : undefined;
 }
 
 /** What formats for programs tell besides the report. */

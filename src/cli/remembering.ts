@@ -27,7 +27,7 @@ export async function cacheOf(context: Context, project: Project): Promise<Cache
   if (place.objection === undefined)
     return new Cache(
       place,
-      [ownVersion(), await io.self.build(), projectRoot(project), io.cwd, project.facts],
+      [ownVersion(), await io.self.build(), projectRoot(project), io.cwd, project.facts, args.flag('strict')],
       (path) => project.factsFor(path),
     );
   complain(context, place.objection);

@@ -94,13 +94,13 @@ export function exitCodeFor(context: Context, report: Report): number {
 }
 
 export function strictness(context: Context, { skipped, scans }: Report): number {
-  const cells = scans.flatMap(({ notes }) => notes.filter(({ isUnread }) => isUnread === true));
-  if (!context.args.flag('strict') || skipped.length + cells.length === 0) return EXIT.clean;
+  const cells = scans.flatMap(({ notes }) => notes).reduce((sum, { unread = 0 }) => sum + unread, 0);
+  if (!context.args.flag('strict') || skipped.length + cells === 0) return EXIT.clean;
   const what = [
     ...(skipped.length > 0 ? [plural(skipped.length, 'file')] : []),
-    ...(cells.length > 0 ? [plural(cells.length, 'cell')] : []),
+    ...(cells > 0 ? [plural(cells, 'cell')] : []),
   ].join(' and ');
-  const were = skipped.length + cells.length === 1 ? 'was' : 'were';
+  const were = skipped.length + cells === 1 ? 'was' : 'were';
   context.warn(
     new Failure(
       `${what} ${were} skipped`,

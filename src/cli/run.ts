@@ -10,7 +10,7 @@ import type { Context } from './context.js';
 import { behindDoors } from './door.js';
 import { EXIT, failureText, Interrupted, type Io, paintFor, widthOf } from './io.js';
 import { type OptionName, optionInfo } from './options.js';
-import { OTHERS_COMMANDS, OTHERS_STARTS } from './others-words.js';
+import { OTHERS_COMMANDS, OTHERS_STARTS, othersOption } from './others-words.js';
 import { ownVersion } from './package.js';
 
 /** What an aborted signal carries: the exit code that the system expects after it. */
@@ -122,7 +122,7 @@ function takesValue(word: string): boolean {
 /** `memfix .`, `memfix --fix src`: no command, and something that `check` understands, as other tools are called. */
 function isForCheck(word: string, io: Io): boolean {
   if (commandNamed(word, []) !== undefined) return false;
-  if (!word.startsWith('-')) return existsSync(resolve(io.cwd, word));
+  if (!word.startsWith('-')) return existsSync(resolve(io.cwd, word)) || isPattern(word, io);
   const [name = ''] = word.replace(/^--?(?:no-)?/, '').split('=');
   return (
     word === '--diff' ||
@@ -130,6 +130,12 @@ function isForCheck(word: string, io: Io): boolean {
       word.startsWith('--') ? each === name : optionInfo(each).short === name,
     )
   );
+}
+
+/** `src/**` + `/*.py` in quotes, below a folder that is there. */
+function isPattern(word: string, { cwd }: Io): boolean {
+  const [above] = word.split(/[*?[{]/);
+  return above !== word && existsSync(resolve(cwd, (above ?? '').replace(/[^/]*$/, '')));
 }
 
 /** Without the words that chose the command, and with our word for git's `--patch`. */
@@ -203,7 +209,7 @@ function unknownCommand(word: string): Failure {
   if (word.startsWith('-')) {
     return new Failure(
       'Unknown option',
-      `\`${word}\` stands where a command should.${OTHERS_STARTS.get(word) ?? ''}`,
+      `\`${word}\` stands where a command should.${OTHERS_STARTS.get(word) ?? othersOption(word) ?? ''}`,
       NEXT,
     );
   }

@@ -20,6 +20,7 @@ import {
   type Card,
   cardText,
   type Look,
+  listText,
   lookOf,
   noteText,
   promptText,
@@ -150,7 +151,7 @@ class Session {
     const start = forEditor(
       this.#memory.drafts.get(item.ref) ?? this.#review.edits.get(item.ref) ?? proposed,
     );
-    const edited = await this.#ask.lend(() => editText(start, `${item.transform}.py`, terminal, process.env));
+    const edited = await this.#lend(() => editText(start, `${item.transform}.py`, terminal, process.env));
     const text = fromEditor(edited.text, file, finding);
     if (edited.text !== start) this.#memory.keepDraft(item, text);
     this.#onScreen = undefined;
@@ -231,6 +232,8 @@ class Session {
     this.#print(noteText(reachQuestion(questions.length, this.input.assumesIn?.(item.path)), look));
     const line = await this.#ask.line('?', 'this, file or all');
     this.#onScreen = undefined;
+    // The next card is not on the screen yet.
+    await dropTyped(this.input.terminal);
     if (line.kind === 'interrupted') return this.#take(press(this.#review, CTRL_C));
     const reach = line.kind === 'line' ? reachMeant(line.text) : undefined;
     if (reach === undefined) {
@@ -300,7 +303,7 @@ class Session {
     const told = totals({ landed, applied, suppressed, declined, unanswered });
     this.#print(`\n${boldText(`${told}.`, look)}`);
     const left = leftOpen(this.#review, landed, this.#files);
-    if (unanswered > 0 && left !== '') this.#print(noteText(`Left open: ${left}.`, look));
+    if (unanswered > 0 && left.length > 0) this.#print(listText('Left open:', left, look));
     if (mode === 'finished' && !interrupted && this.#failed.length === 0) this.#memory.forget();
     else if (unanswered > 0)
       this.#print(
@@ -313,10 +316,18 @@ class Session {
     return { applied, suppressed, declined, unanswered, files, failed: this.#failed, interrupted };
   }
 
+  /** What was typed for the other program, and it did not take, answers nothing here. */
+  async #lend<T>(work: () => Promise<T>): Promise<T> {
+    const done = await this.#ask.lend(work);
+    await dropTyped(this.input.terminal);
+    return done;
+  }
+
   async #show(text: string): Promise<void> {
-    const isShown = await this.#ask.lend(async () => (await this.input.page?.(text)) === true);
-    if (isShown) this.#onScreen = undefined;
-    else this.#print(text);
+    const isShown = await this.#lend(async () => (await this.input.page?.(text)) === true);
+    if (!isShown) this.#print(text);
+    // What is asked about stands above the question.
+    this.#onScreen = undefined;
   }
 
   #print(text: string): void {

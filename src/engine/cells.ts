@@ -46,13 +46,29 @@ export function scanOfCells(
   };
 }
 
-/** Cells that are no Python, each with what that means for the rest. */
+/** The cells that are no Python, in one note at the first of them. */
 function unreadNotes({ notebook }: SourceText): readonly Note[] {
-  return (notebook?.unread ?? []).map(({ cell, at, message }) => ({
-    at: { ...at, cell },
-    message: `this cell is not valid Python (${message}) and was passed over: what it does with the names in it is not known`,
-    isUnread: true,
-  }));
+  const [first, ...others] = notebook?.unread ?? [];
+  if (first === undefined) return [];
+  const { cell, at, message } = first;
+  const named = others.slice(0, MOST_CELLS).map((other) => other.cell);
+  const left = others.length - named.length;
+  const more = left > 0 ? `${named.join(', ')} and ${left} more` : listed(named);
+  const also = others.length === 0 ? '' : `, nor ${others.length === 1 ? 'is cell' : 'are cells'} ${more}`;
+  const what = others.length === 0 ? 'it was passed over, and what it does' : 'what they do';
+  return [
+    {
+      at: { ...at, cell },
+      message: `this cell is not valid Python (${message})${also}: ${what} with the names in ${others.length === 0 ? 'it' : 'them'} is not known`,
+      unread: 1 + others.length,
+    },
+  ];
+}
+
+const MOST_CELLS = 6;
+
+function listed(numbers: readonly number[]): string {
+  return numbers.length < 2 ? numbers.join('') : `${numbers.slice(0, -1).join(', ')} and ${numbers.at(-1)}`;
 }
 
 function asSafeAs(finding: Finding, strict: Scan | Skipped): Finding {

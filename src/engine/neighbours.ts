@@ -14,8 +14,8 @@ import { wholeWord } from '../text/words.js';
 
 /** How the engine asks for what lies around a file: the disk is on the other side. Paths are those of `SourceFile`. */
 export interface ProjectDoor {
-  /** `key` is the same where the versions are. */
-  versionsFor(path: string): { readonly versions: Versions; readonly key: string };
+  /** `text`: of the file itself, which may install packages. `key` is the same where all else says the same. */
+  versionsFor(path: string, text?: string): { readonly versions: Versions; readonly key: string };
   /** The one file that an import of `dotted` in `path` reads; undefined where there is none or no telling. */
   moduleFor(path: string, dotted: string): ProjectFile | undefined;
   /** The one file that code in `path` means by a relative path, whatever it holds. */
@@ -231,7 +231,8 @@ class Circle {
   }
 
   #versionsFor(path: string): Versions {
-    const { versions, key } = this.door.versionsFor(path);
+    const isHome = this.door.nameOf(path) === this.home.path;
+    const { versions, key } = this.door.versionsFor(path, isHome ? this.home.self().text : undefined);
     this.#asked.push([path, '', key]);
     return versions;
   }

@@ -67,8 +67,8 @@ export interface Finding {
 export interface Note {
   readonly at: Position;
   readonly message: string;
-  /** A part of the file was not looked into. */
-  readonly isUnread?: boolean;
+  /** So many cells were not looked into. */
+  readonly unread?: number;
 }
 
 /** A transform of a plugin broke on a file: what it would have found there is not known. */

@@ -42,7 +42,15 @@ export function notPython(file: SourceFile): Skipped | undefined {
   const problem = pythonProblem(file.source.text);
   if (problem === undefined) return undefined;
   const at = problem.at === undefined ? {} : { at: problem.at };
-  return { kind: 'skipped', path: file.path, reason: `not valid Python 3: ${problem.message}`, ...at };
+  const reason = isInConflict(file.source.text)
+    ? 'it holds a merge conflict'
+    : `not valid Python 3: ${problem.message}`;
+  return { kind: 'skipped', path: file.path, reason, ...at };
+}
+
+/** The markers that git leaves where both sides changed the same lines. */
+function isInConflict(text: string): boolean {
+  return [/^<{7} /m, /^={7}\r?$/m, /^>{7} /m].every((marker) => marker.test(text));
 }
 
 /** A file before it is parsed, and what would look for something in it. */

@@ -50,3 +50,20 @@ export const HUGGINGFACE_ROWS: readonly Group[] = [
     'BitsAndBytesConfig',
   ),
 ];
+
+/** Before trl 0.12, `PPOConfig` was a class by itself: these it took, and arguments of a trainer it did not. */
+export const OLD_PPO: readonly string[] = [
+  'accelerator_kwargs',
+  'adap_kl_ctrl',
+  'early_stopping',
+  'init_kl_coef',
+  'log_with',
+  'optimize_cuda_cache',
+  'optimize_device_cache',
+  'ppo_epochs',
+  'project_kwargs',
+  'steps',
+  'target_kl',
+  'tracker_kwargs',
+  'tracker_project_name',
+];

@@ -1,4 +1,4 @@
-/** Dotted names of torch and its neighbours that questions ask for by name. Nothing outside `src/library` spells one. */
+/** Names of torch and its neighbours that questions ask for: dotted ones, which nothing outside `src/library` spells, and words of their API. */
 
 export const NO_GRAD = 'torch.no_grad';
 export const SET_GRAD_ENABLED = 'torch.set_grad_enabled';
@@ -179,6 +179,31 @@ export const DISTRIBUTED = 'torch.distributed';
 
 export const CONTEXT_MANAGER = 'contextlib.contextmanager';
 export const PARAMETRIZE_CACHED = 'torch.nn.utils.parametrize.cached';
+/** Functions that write what they are handed as it is: a tensor that is read back needs gradients where it did. */
+export const WRITING: ReadonlySet<string> = new Set([
+  SAVE,
+  'torch.serialization.save',
+  'pickle.dump',
+  'pickle.dumps',
+  'joblib.dump',
+  'cloudpickle.dump',
+  'dill.dump',
+]);
+/** Functions that make a layer compute a parameter anew in each forward, and leave it on the layer; the second argument names it. */
+export const RECOMPUTING: ReadonlySet<string> = new Set(
+  [
+    'weight_norm',
+    'spectral_norm',
+    'weight_norm.weight_norm',
+    'spectral_norm.spectral_norm',
+    'prune.custom_from_mask',
+    'prune.identity',
+    'prune.l1_unstructured',
+    'prune.ln_structured',
+    'prune.random_structured',
+    'prune.random_unstructured',
+  ].map((name) => `torch.nn.utils.${name}`),
+);
 /** Decorators that keep what a function gave, for the next who asks. */
 export const CACHING: ReadonlySet<string> = new Set([
   'functools.cache',
@@ -222,3 +247,71 @@ export const CONTAINERS: ReadonlySet<string> = new Set(
 /** Packages whose base classes run no training by a method that is called on `self` during an evaluation. */
 export const FRAMEWORKS =
   /^(?:torch|pytorch_lightning|lightning|transformers|diffusers|unittest|timm|object)\b/;
+
+/** Who runs the module on several devices, or casts it, without the file showing how. */
+export const TRAINERS: readonly string[] = ['DDP', 'FSDP', 'Fabric', 'Trainer', 'init_process_group'];
+
+/** What treats all buffers of a module alike: copies, averages, replaces or shares them. */
+export const BUFFER_WALKERS: readonly string[] = [
+  'buffers',
+  'named_buffers',
+  '_buffers',
+  'functional_call',
+  'stack_module_state',
+  'AveragedModel',
+  'share_memory',
+  '_apply',
+  'to_empty',
+  'vmap',
+];
+
+/** Buffers of the normalisation layers of torch. */
+export const NORM_BUFFERS: ReadonlySet<string> = new Set([
+  'running_mean',
+  'running_var',
+  'num_batches_tracked',
+]);
+
+/** What traces code with placeholders. */
+export const FX: readonly string[] = [
+  'fx',
+  'symbolic_trace',
+  'prepare_fx',
+  'prepare_qat_fx',
+  'create_feature_extractor',
+];
+
+/** What registers a function that a forward runs. */
+export const HOOKS: readonly string[] = [
+  'register_forward_hook',
+  'register_forward_pre_hook',
+  'register_module_forward_hook',
+  'register_module_forward_pre_hook',
+];
+
+/** What tells how much memory is in use. */
+export const MEMORY = [
+  'memory_allocated',
+  'memory_reserved',
+  'memory_stats',
+  'memory_summary',
+  'mem_get_info',
+];
+
+/** Modules with a faster path that only runs without gradients: other kernels, other rounding, other padding. */
+export const FAST_PATHS: readonly string[] = [
+  'TransformerEncoder',
+  'TransformerDecoder',
+  'MultiheadAttention',
+  'nn.Transformer(',
+];
+
+/** Of linear algebra, what computes the vectors, too, where a graph is recorded: on the CPU, the values are then rounded otherwise. */
+export const VALUES_ONLY: readonly string[] = [
+  'svdvals',
+  'eigvalsh',
+  'lstsq',
+  'matrix_norm',
+  'linalg.cond',
+  'linalg.norm',
+];

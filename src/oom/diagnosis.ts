@@ -90,6 +90,7 @@ export function diagnose(
   ];
   const circumstances: Circumstances = {
     memories: new Set(errors.length === 0 ? ['GPU'] : errors.map(({ error }) => error.memory)),
+    devices: new Set(errors.map(({ error }) => error.who)),
     hasHostTensors: errors.some(({ error }) => error.isTensor && error.memory === 'host'),
     moments: new Set(errors.flatMap(({ moments }) => moments)),
     isFragmented: errors
@@ -196,7 +197,7 @@ const MEANING: Readonly<Record<Moment, string>> = {
 };
 
 function hintsFor(
-  { figures, memory, isGuess, frames }: OutOfMemory,
+  { figures, memory, isGuess, frames, ranks, devices }: OutOfMemory,
   moments: readonly Moment[],
   located: readonly LocatedFrame[],
 ): readonly string[] {
@@ -211,13 +212,28 @@ function hintsFor(
       `${sizeOf(unallocated ?? 0)} is reserved but unallocated, and would have held the ${sizeOf(tried ?? 0)} that was asked for: the memory is fragmented. See whether \`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\` in the environment helps (torch 2.1 or newer).`,
     );
   }
-  if (capacity !== undefined && free !== undefined && allocated !== undefined && unallocated !== undefined) {
+  const { others = [] } = figures;
+  if (others.length > 0) {
+    const held = sizeOf(others.reduce((sum, { bytes }) => sum + bytes, 0));
+    hints.push(
+      `${held} of the device is held by ${others.length === 1 ? 'another process' : 'other processes'}: ${others.map(({ process }) => process).join(', ')}. If ${others.length === 1 ? 'it is' : 'they are'} of this run, each rank needs a card of its own: \`torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))\` before anything is made on the GPU. Else no change to this code frees that.`,
+    );
+  } else if (
+    capacity !== undefined &&
+    free !== undefined &&
+    allocated !== undefined &&
+    unallocated !== undefined
+  ) {
     const outside = capacity - free - allocated - unallocated;
     if (outside > 0.1 * capacity)
       hints.push(
-        `${sizeOf(outside)} is in use outside of PyTorch's allocator: by other processes on the device, or by libraries such as NCCL. No change to this code frees that.`,
+        `${sizeOf(outside)} is in use outside of PyTorch's allocator: by other processes on the device (\`nvidia-smi\` lists them), by the driver for this one, or by libraries such as NCCL. No tensor of this code holds it.`,
       );
   }
+  if (ranks.length > 1 && devices.length === 1 && others.length === 0)
+    hints.push(
+      `${ranks.length} ranks ran out on what each calls GPU ${devices[0]}: that is right where each sees one card only (\`CUDA_VISIBLE_DEVICES\`). Else they share it, and each needs one of its own: \`torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))\`.`,
+    );
   if (isGuess)
     hints.push(
       'A process was killed. That is mostly for want of host memory; `dmesg` or the scheduler knows.',

@@ -1,4 +1,4 @@
-import { type Frame, frameIn, mayBeFrame, pointedAt } from './frame.js';
+import { type Frame, frameIn, isLibrary, mayBeFrame, pointedAt } from './frame.js';
 import { type Complaint, complaintIn, type Figures, figuresIn, mayComplain } from './message.js';
 
 /** Memory that ran out, as a log tells it; the same at several times or in several ranks is told once. */
@@ -12,6 +12,8 @@ export interface OutOfMemory extends Complaint {
   readonly times: number;
   /** Of those that name one, such as `rank 3`. */
   readonly ranks: readonly string[];
+  /** The numbers of the devices that it ran out on. */
+  readonly devices: readonly number[];
 }
 
 /** The lines of one process, told from others by what stands before them. */
@@ -216,6 +218,8 @@ export class LogReader {
     if (pending === undefined || first === undefined) return;
     const at = lane.frames.findLastIndex(({ path, name }) => path === first.path && name === first.name);
     if (at > 0) pending.frames = [...lane.frames.slice(0, at), ...pending.frames];
+    // Caught by a library that does not tell where: how the program got there is all that there is of its own.
+    else if (pending.frames.every(isLibrary)) pending.frames = [...lane.frames, ...pending.frames];
   }
 
   /** Narrow consoles break a message in several lines. */
@@ -253,12 +257,13 @@ export class LogReader {
     if (known === undefined && this.#found.size >= MOST_KINDS) return;
     const ranks = [...(known?.ranks ?? [])];
     if (rank !== undefined && !ranks.includes(rank)) ranks.push(rank);
-    this.#found.set(
-      key,
-      known === undefined
-        ? { ...complaint, message, figures: figuresIn(message), frames, line, times: 1, ranks }
-        : { ...known, times: known.times + 1, ranks },
-    );
+    const figures = figuresIn(message);
+    const devices = new Set(known?.devices);
+    if (figures.device !== undefined) devices.add(figures.device);
+    this.#found.set(key, {
+      ...(known ?? { ...complaint, message, figures, frames, line }),
+      ...{ times: (known?.times ?? 0) + 1, ranks, devices: [...devices] },
+    });
   }
 }
 

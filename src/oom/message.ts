@@ -13,6 +13,8 @@ export interface Figures {
   readonly unallocated?: number;
   /** The number of the device. */
   readonly device?: number;
+  /** Held by other processes, where the message tells them from the one that ran out. */
+  readonly others?: readonly { readonly process: number; readonly bytes: number }[];
 }
 
 export interface Complaint {
@@ -27,7 +29,9 @@ export interface Complaint {
 
 type Reading = readonly [pattern: RegExp, memory: Memory, who: string | undefined];
 
-const KILLED = /\bSignal 9 \(SIGKILL\)|\bexitcode\s*: -9\b|\bexit code -9\b/;
+/** The last three are what a shell says: alone, of a line of a script, of a job. */
+const KILLED =
+  /\bSignal 9 \(SIGKILL\)|\bexitcode\s*: -9\b|\bexit code -9\b|^(?:zsh: )?[Kk]illed(?: {2,}\S.*)?$|: line \d+: +\d+ Killed\b|^\[\d+\][+-]? +(?:\d+ +)?[Kk]illed\b/;
 
 /** Messages that stand for themselves wherever they are. */
 const CERTAIN: readonly Reading[] = [
@@ -80,7 +84,7 @@ export function complaintIn(text: string, isError: boolean): Complaint | undefin
 
 /** Cheap, and true wherever `complaintIn` could find something. */
 export function mayComplain(line: string): boolean {
-  return /memory|ALLOC_FAILED|[cm]alloc|Unable to allocate|killed by|oom|SIGKILL|-9/i.test(line);
+  return /memory|ALLOC_FAILED|[cm]alloc|Unable to allocate|killed|oom|SIGKILL|-9/i.test(line);
 }
 
 const SIZE = String.raw`(\d+(?:\.\d+)?) (bytes|[KMGTP]i?B)\b`;
@@ -118,7 +122,18 @@ export function figuresIn(message: string): Figures {
     allocated,
     unallocated,
     device: device === undefined ? undefined : Number(device),
+    others: /\bthis process has\b/.test(text) ? othersIn(text) : undefined,
   });
+}
+
+function othersIn(text: string): Figures['others'] {
+  const all = [...text.matchAll(new RegExp(`\\bProcess (\\d+) has ${SIZE} memory in use`, 'g'))];
+  return all.length === 0
+    ? undefined
+    : all.map(([, id, count, unit]) => ({
+        process: Number(id),
+        bytes: bytes(Number(count), unit ?? 'bytes'),
+      }));
 }
 
 /** PyTorch divides by 1024 also where it writes `GB`. */

@@ -26,11 +26,17 @@ const TESTS_ITSELF = /\/unittest\/|\/_?pytest\//;
 
 /** What the program was doing when memory ran out, told from the functions it was in. */
 export function momentsOf(frames: readonly Frame[]): readonly Moment[] {
-  const doing = innermost(frames);
+  const doing = innermost(frames) ?? saidBy(frames.at(-1)?.source ?? '');
   if (!frames.some(({ path, name }) => EVALUATES.test(name) && !TESTS_ITSELF.test(path)))
     return doing === undefined ? [] : [doing];
   // What lightens the forward pass of a training does nothing for that of an evaluation.
   return doing === undefined || doing === 'forward' ? ['evaluation'] : ['evaluation', doing];
+}
+
+/** Where no library tells more, the statement itself does. */
+function saidBy(statement: string): Moment | undefined {
+  if (/\.backward\(/.test(statement)) return 'backward';
+  return /\boptim\w*\.step\(/.test(statement) ? 'optimizer' : undefined;
 }
 
 /** The innermost frame that says something decides; but a forward pass that a backward pass repeats is part of that. */

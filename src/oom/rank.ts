@@ -24,6 +24,8 @@ export interface Mark {
 /** What is known about the memory that ran out. */
 export interface Circumstances {
   readonly memories: ReadonlySet<Memory>;
+  /** Who ran out, such as `CUDA` or `MPS`. */
+  readonly devices: ReadonlySet<string>;
   /** Tensors in host memory were among what ran out: what lightens a GPU would lighten the host. */
   readonly hasHostTensors: boolean;
   readonly moments: ReadonlySet<Moment>;
@@ -164,8 +166,10 @@ class Judge {
   }
 
   /** Why it cannot help, wherever it stands. */
-  #uselessness({ symptom, moments }: TransformMeta): string | undefined {
-    const { memories, hasHostTensors } = this.circumstances;
+  #uselessness({ symptom, moments, notOn = [] }: TransformMeta): string | undefined {
+    const { memories, hasHostTensors, devices } = this.circumstances;
+    const idle = [...devices].filter((device) => notOn.some((each) => each === device));
+    if (idle.length > 0 && idle.length === devices.size) return `does nothing on ${idle.join(' and ')}`;
     if (moments?.length === 0) return 'frees no memory itself';
     if ([...memories].some((memory) => CURES[memory].has(symptom))) return undefined;
     if (hasHostTensors && symptom === 'peak') return undefined;

@@ -63,6 +63,7 @@ export function snapshotOf(answer: SnapshotAnswer): Snapshot {
       line: 0,
       times: 1,
       ranks: [],
+      devices: [device],
     })),
   };
 }

@@ -64,8 +64,10 @@ export function summarizeApplied(report: Report, isVerbose: boolean): readonly s
         ? 'each'
         : open;
   const asks = open > 0 ? `, ${command('apply -i', report.aim)} asks about ${about}` : '';
-  const next = isVerbose
-    ? ''
-    : `: ${command(findings > 0 ? 'check' : 'check -v', report.aim)} shows ${findings + refused + skipped === 1 ? 'it' : 'them'}${asks}`;
+  // Why a file was skipped is told above.
+  const next =
+    isVerbose || findings + refused === 0
+      ? ''
+      : `: ${command(findings > 0 ? 'check' : 'check -v', report.aim)} shows ${findings + refused + skipped === 1 ? 'it' : 'them'}${asks}`;
   return [...did, `${rest.join('; ')}${next}.`];
 }

@@ -5,7 +5,8 @@ import type { Ranked } from '../oom/rank.js';
 import { isNotebookName } from '../text/notebook/notebook.js';
 import { placeText } from '../text/place.js';
 import { clip, clipStart, printable, widthOf } from './cells.js';
-import { plural, shellWord, wrap } from './prose.js';
+import { nextSteps } from './oom-next.js';
+import { plural, wrap } from './prose.js';
 import type { View } from './report.js';
 import { GAP, table } from './table.js';
 import { withoutMarks } from './terminal.js';
@@ -23,20 +24,25 @@ const NARROWEST = 12;
 
 /** What the log and the snapshot say, before any finding. */
 export function renderDiagnosis(diagnosis: Diagnosis, style: Style): string[][] {
-  const { errors, snapshot, related } = diagnosis;
+  const { errors, snapshot } = diagnosis;
   const more = errors.length - TOLD;
   return [
     ...errors.slice(0, TOLD).map((error) => errorBlock(error, style)),
     ...(more > 0 ? [[`${MARGIN}and ${plural(more, 'other place')} in the log where memory ran out`]] : []),
     ...(snapshot === undefined ? [] : [snapshotBlock(snapshot, style)]),
     wrap(verdictOf(diagnosis), style.width, { first: '', rest: '' }),
-    ...(found(related).length > 0 ? [] : [nextSteps(diagnosis, style)]),
   ];
 }
 
+/** For below the findings that explain it. One that is proven is what to do next. */
+export function renderNextSteps(diagnosis: Diagnosis, style: Style): string[] {
+  const isProven = found(diagnosis.related).some(({ finding }) => finding.safety === 'safe');
+  return isProven ? [] : ['What to do next:', ...bullets(nextSteps(diagnosis), style, '• ')];
+}
+
 /** `Out of memory: CUDA on GPU 0, 2.50 GiB` */
-export function headline({ error: { who, figures, times, ranks } }: Located): string {
-  const device = figures.device === undefined ? '' : ` on GPU ${figures.device}`;
+export function headline({ error: { who, devices, times, ranks } }: Located): string {
+  const device = devices.length === 0 ? '' : ` on GPU ${[...devices].sort((a, b) => a - b).join(', ')}`;
   const often = times > 1 ? `, ${times} times` : '';
   return `Out of memory: ${who}${device}${often}${ranks.length === 0 ? '' : ` (${inOrder(ranks).join(', ')})`}`;
 }
@@ -48,10 +54,12 @@ function inOrder(ranks: readonly string[]): readonly string[] {
 function errorBlock(located: Located, style: Style): string[] {
   const { paint } = style;
   const said = figureSentence(located);
+  const frames = frameLines(located, style);
   return [
     `${paint.red(paint.bold(printable(headline(located))))}${GAP}${paint.dim(printable(located.source))}`,
     ...bullets(said === '' ? [located.error.message] : [said], style, ''),
-    ...frameLines(located, style),
+    ...frames,
+    ...(frames.length > 0 && located.hints.length > 0 ? [''] : []),
     ...bullets(located.hints, style, '• '),
   ];
 }
@@ -104,7 +112,6 @@ function frameLines({ frames }: Located, { paint, width }: Style): string[] {
       { first: MARGIN, rest: MARGIN },
     ),
     ...table(full).map((line) => MARGIN + MARGIN + line),
-    '',
   ];
 }
 
@@ -174,31 +181,6 @@ function rankedSentence(all: number, near: number): string {
 /** Without the sites that were left alone. */
 function found(ranked: Iterable<Ranked>): readonly Ranked[] {
   return [...ranked].filter(({ rank }) => rank !== undefined);
-}
-
-/** The script that was started and what its device has, as far as the log tells: `src/train.py --fit 24GB`. */
-function budgetWords({ errors }: Diagnosis): string {
-  const [error] = errors;
-  const top = error?.frames.find(({ spot }) => spot !== undefined)?.spot?.file;
-  const capacity = error?.error.figures.capacity;
-  const fit = capacity === undefined ? '' : ` --fit ${Math.floor(capacity / 1e9)}GB`;
-  return top === undefined || !top.endsWith('.py') ? '' : ` ${shellWord(top)}${fit}`;
-}
-
-function nextSteps(diagnosis: Diagnosis, style: Style): string[] {
-  const wantsSnapshot = diagnosis.snapshot === undefined;
-  const words = budgetWords(diagnosis);
-  const steps = [
-    ...(wantsSnapshot
-      ? [
-          'See what holds the memory: call `torch.cuda.memory._record_memory_history()` at the start and `torch.cuda.memory._dump_snapshot("snapshot.pickle")` where it runs out, and add `--snapshot snapshot.pickle`.',
-        ]
-      : []),
-    words === ''
-      ? 'See whether the run can fit at all: `memfix budget` adds up what a model of your size needs, and `--fit` names the gentlest changes.'
-      : `See whether the run can fit at all: \`memfix budget${words}\` adds up what it needs, and names the gentlest changes (add the size of the model, such as \`7B\`, where the script does not say it).`,
-  ];
-  return ['What to do next:', ...bullets(steps, style, '• ')];
 }
 
 function bullets(texts: readonly string[], { width }: Style, bullet: string): string[] {

@@ -2,7 +2,8 @@ import { mark } from './terminal.js';
 
 const CODES = {
   bold: [1, 22],
-  dim: [2, 22],
+  // A grey that can be read on black and on white (4.5 to 1): what a terminal makes of faint text often cannot.
+  dim: ['38;5;243', 39],
   inverse: [7, 27],
   // The bright ones: the others are hard to read on black in widespread palettes.
   red: [91, 39],

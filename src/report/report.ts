@@ -7,7 +7,7 @@ import type { Safety } from '../toolkit/contract.js';
 import { byEffect } from '../toolkit/effect.js';
 import { printable } from './cells.js';
 import type { Paint, Tone } from './paint.js';
-import { wrap } from './prose.js';
+import { plural, wrap } from './prose.js';
 import type { Proven } from './prove/proven.js';
 import type { Standing } from './prove/verified.js';
 import type { TooLarge } from './too-large.js';
@@ -25,6 +25,8 @@ export interface Report {
   readonly exclude?: readonly string[];
   /** Unsafe fixes were asked for, too. */
   readonly takesUnsafe?: boolean;
+  /** The config has `apply` take unsafe fixes; that of a file may say otherwise for its findings. */
+  readonly unsafeFixes?: boolean;
   readonly fixed?: Fixed;
   /** The findings that `apply` fixed. */
   readonly taken?: readonly Taken[];
@@ -118,7 +120,7 @@ export function alternativeSentence(ids: readonly string[]): string {
 }
 
 /** The lines for files and comments that a reader should know about, in the form compilers use; folded on a terminal. */
-export function remarks(report: Report, { paint, width, isTerminal }: View): string[] {
+export function remarks(report: Report, { paint, width, verbose, isTerminal }: View): string[] {
   const said = (path: string, at: Position | undefined, kind: string, words: string) => {
     const mark = at === undefined ? '' : placeMark(at);
     const plain = `${printable(path)}${mark}: ${kind}: `;
@@ -127,10 +129,35 @@ export function remarks(report: Report, { paint, width, isTerminal }: View): str
     const lines = wrap(plain + words, width, { first: '', rest: '  ' });
     return lines.map((line, index) => (index === 0 ? line.replace(plain, () => painted) : line));
   };
+  const most = isTerminal === true && !verbose ? MOST_ALIKE : Infinity;
+  const { named, left } = firstOfEach(report.skipped, most);
   return [
     ...report.scans.flatMap(({ file, notes }) =>
       notes.flatMap(({ at, message }) => said(file.path, at, 'note', message)),
     ),
-    ...report.skipped.flatMap(({ path, at, reason }) => said(path, at, 'skipped', reason)),
+    ...named.flatMap(({ path, at, reason }) => said(path, at, 'skipped', reason)),
+    ...[...left].map(
+      ([reason, count]) => `${plural(count, 'more file')} ${paint.magenta('skipped')}: ${reason} (-v)`,
+    ),
   ];
+}
+
+/** Of files that are skipped for the same reason, so many are named on a terminal. */
+const MOST_ALIKE = 5;
+
+/** A repository of another language, or of another Python, would fill the window. */
+function firstOfEach(
+  skipped: readonly Skipped[],
+  most: number,
+): { readonly named: readonly Skipped[]; readonly left: ReadonlyMap<string, number> } {
+  const seen = new Map<string, number>();
+  const left = new Map<string, number>();
+  const named = skipped.filter(({ reason }) => {
+    const kind = reason.replace(/(?<=^not valid Python 3):.*/, '');
+    const count = (seen.get(kind) ?? 0) + 1;
+    seen.set(kind, count);
+    if (count > most) left.set(kind, (left.get(kind) ?? 0) + 1);
+    return count <= most;
+  });
+  return { named, left };
 }

@@ -5,7 +5,7 @@
  */
 const KEY = Math.random().toString(36).slice(2);
 const [OPEN, CLOSE] = ['\ufdd0', '\ufdd1'];
-const MARK = new RegExp(`${OPEN}${KEY}(\\d*[A-Zm])${CLOSE}`, 'g');
+const MARK = new RegExp(`${OPEN}${KEY}([\\d;]*[A-Zm])${CLOSE}`, 'g');
 
 /**
  * What a terminal obeys, or takes as another line or direction: control characters, marks of direction, separators,
@@ -13,7 +13,7 @@ const MARK = new RegExp(`${OPEN}${KEY}(\\d*[A-Zm])${CLOSE}`, 'g');
  */
 const HIDDEN =
   '\\r(?!\\n)|[\\0-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\xad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufdd0-\\ufdef\\ufff9-\\ufffb\\ufffe\\uffff]|[\\u{e0000}-\\u{e0fff}]|\\p{Cs}';
-const MARK_OR_HIDDEN = new RegExp(`${OPEN}${KEY}(\\d*[A-Zm])${CLOSE}|${HIDDEN}`, 'gu');
+const MARK_OR_HIDDEN = new RegExp(`${OPEN}${KEY}([\\d;]*[A-Zm])${CLOSE}|${HIDDEN}`, 'gu');
 
 const PLAIN = /^[\n\t\x20-\x7e]*$/;
 

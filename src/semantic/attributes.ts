@@ -1,5 +1,6 @@
 import type { PyNode } from '../syntax/node.js';
 import { calledDefinition, classAround, classBehind, kinOf } from './definitions.js';
+import { makerOf } from './elsewhere.js';
 import { definitionOf, definitionsOf, reachingDefinitions } from './flow.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
@@ -189,4 +190,10 @@ export function isHandedIn(module: PyModule, attribute: PyNode): boolean {
     return writes.length > 0 && writes.every((write) => roleOf(write) === 'parameter');
   };
   return values.length > 0 && values.every(isParameter);
+}
+
+/** The dotted names of what made an object, or all that `self.name` is given; undefined for what no import made. */
+export function makersOf(module: PyModule, object: PyNode): readonly (string | undefined)[] {
+  const values = object.type === 'attribute' ? attributeValues(module, object) : undefined;
+  return (values ?? [object]).map((value) => makerOf(module, value));
 }

@@ -1,6 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
+import { wholeName } from './statements.js';
 
 /** A call and the identifier that names what it calls. */
 export interface NamedCall {
@@ -61,4 +62,27 @@ function aliasOf(node: PyNode): PyNode | undefined {
   if (parent?.type !== 'assignment' || parent.right !== value) return undefined;
   const left = parent.left;
   return left?.type === 'identifier' && roleOf(left) === 'write' ? left : undefined;
+}
+
+/** The name that gets what a call makes, perhaps moved. */
+export function targetGiven(call: PyNode): PyNode | undefined {
+  let value = call;
+  while (value.parent?.type === 'attribute' && value.parent.parent?.type === 'call')
+    value = value.parent.parent;
+  const { parent } = value;
+  if (parent?.type === 'assignment') return parent.right === value ? parent.left : undefined;
+  const assignment = parent?.parent;
+  const targets = assignment?.type === 'assignment' ? assignment.left?.named : undefined;
+  return parent !== undefined && targets?.length === parent.named.length
+    ? targets[parent.named.indexOf(value)]
+    : undefined;
+}
+
+/** Where the network stands, as written. */
+export function placesOf(module: PyModule, text: string): readonly PyNode[] {
+  const last = text.slice(text.lastIndexOf('.') + 1);
+  return module.words(last).flatMap((node) => {
+    const whole = wholeName(node);
+    return whole.text === text ? [whole] : [];
+  });
 }

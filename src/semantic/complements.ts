@@ -43,3 +43,26 @@ function numeral(node: PyNode): number {
 function words(node: PyNode): string {
   return unparenthesized(node).text.replace(/\s+/g, '');
 }
+
+/** The value itself, or either side of `a if … else b` with the other one. */
+export function choices(value: PyNode): readonly (readonly [PyNode, PyNode?])[] {
+  const node = unparenthesized(value);
+  const [one, , other] = node.named;
+  if (node.type !== 'conditional_expression' || one === undefined || other === undefined) return [[node]];
+  return [
+    [one, other],
+    [other, one],
+  ];
+}
+
+/** `fresh` of `(fresh - old) * gain`, or of `(old - fresh) * gain` where that is taken away. */
+export function stepped(old: string, product: PyNode, falls: boolean): PyNode | undefined {
+  if (!isOperation(product, '*')) return undefined;
+  for (const [difference] of swapped(product)) {
+    const inner = unparenthesized(difference);
+    const [left, right] = [inner.left, inner.right];
+    const [fresh, gone] = falls ? [right, left] : [left, right];
+    if (isOperation(inner, '-') && gone?.text === old && fresh !== undefined) return fresh;
+  }
+  return undefined;
+}

@@ -1,9 +1,10 @@
 import type { PyNode } from '../syntax/node.js';
 import { ancestryOf, basesOf, classAround, methodsOf } from './definitions.js';
 import { lineageOf, makerOf } from './elsewhere.js';
-import { qualifiedName } from './imports.js';
+import { hasStarImport, qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { argumentsOf, enclosingClass, hasSplat, positionalArguments } from './statements.js';
+import { isUnbound } from './variables.js';
 
 /**
  * What the files of a project define and set, by name. For conclusions from what nobody does: each answer is `undefined`
@@ -215,15 +216,18 @@ function withOthers<T>(
   return others && [...look(module.alone, word), ...others.flat()];
 }
 
-/** Whether other files may read a variable of a script: `train.out`, `from train import out`. */
+/** Whether other files may read a variable of a script: `train.out`, `from train import out`, or `out` behind a star. */
 export function mayBeReadElsewhere(module: PyModule, name: string): boolean {
   return module.around.summaries({ word: name, beside: [] }, namesMember)?.includes(true) ?? true;
 }
 
 function namesMember(alone: PyModule, name: string): boolean {
-  return alone.words(name).some(({ parent }) => {
-    if (parent?.type === 'attribute')
-      return parent.attribute?.text === name && parent.object?.text !== 'self';
+  const isQuoted = new RegExp(`["']${name}["']`).test(alone.code);
+  if (isQuoted && alone.mentions(/\b(?:getattr|attrgetter|vars|__dict__|run_path|run_module)\b/)) return true;
+  return alone.words(name).some((node) => {
+    const { parent } = node;
+    if (parent?.type === 'attribute' && parent.attribute === node) return parent.object?.text !== 'self';
+    if (hasStarImport(alone) && isUnbound(alone, node)) return true;
     return parent !== undefined && /import|dotted_name/.test(parent.type);
   });
 }

@@ -7,6 +7,7 @@ import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
 import { arityOf } from './project-names.js';
 import { argumentsOf, enclosingClass, enclosingFunction, hasSplat } from './statements.js';
+import { isUnbound } from './variables.js';
 
 /** What a function may run in its own file: everything its body refers to by name, and what that refers to, nearest first. */
 export function* reachedFrom(module: PyModule, functionNode: PyNode): Generator<PyNode> {
@@ -88,8 +89,19 @@ function referred(module: PyModule, identifier: PyNode): readonly PyNode[] {
   if (roleOf(identifier) !== 'read') return [];
   const definition = definitionNamed(module, identifier);
   if (definition?.type === 'function_definition') return [definition];
-  if (definition?.type !== 'class_definition') return [];
+  if (definition?.type !== 'class_definition' || isOnlyLookedUp(module, identifier)) return [];
   return OF_OBJECTS.flatMap((name) => methodNamed(module, definition, name) ?? []);
+}
+
+/** `super(Net, self)`, `isinstance(x, Net)`: it names a class and makes no object of it. */
+function isOnlyLookedUp(module: PyModule, identifier: PyNode): boolean {
+  const call = identifier.parent?.type === 'argument_list' ? identifier.parent.parent : undefined;
+  const callee = call?.type === 'call' ? call.function : undefined;
+  return (
+    callee?.type === 'identifier' &&
+    ['super', 'isinstance', 'issubclass'].includes(callee.text) &&
+    isUnbound(module, callee)
+  );
 }
 
 /** Where an attribute is called: with as many arguments as a method takes. */

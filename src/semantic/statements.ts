@@ -270,3 +270,17 @@ export function* ownCalls(statement: PyNode): Generator<PyNode> {
   for (const node of statement.walk(({ type }) => !/_definition$|^lambda$/.test(type)))
     if (node.type === 'call') yield node;
 }
+
+/** `self.name[key]` of `self.name`, where that is assigned. */
+export function elementSet(attribute: PyNode | undefined): PyNode | undefined {
+  const element = attribute?.parent;
+  const isSet = /^(?:augmented_)?assignment$/.test(element?.parent?.type ?? '');
+  const isElement = element?.type === 'subscript' && element.value === attribute;
+  return isElement && isSet && element.parent?.left === element ? element : undefined;
+}
+
+/** In a method other than `__init__`, not in a function inside one. */
+export function isMethodBody(node: PyNode): boolean {
+  const owner = enclosingFunction(node);
+  return owner !== undefined && enclosingClass(owner) !== undefined && owner.name?.text !== '__init__';
+}

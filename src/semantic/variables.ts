@@ -49,3 +49,10 @@ export function isCount(module: PyModule, target: PyNode, iterable: PyNode): boo
   const isOwn = target.parent?.parent?.left === target.parent;
   return isFirst && isOwn && callee?.text === 'enumerate' && isUnbound(module, callee);
 }
+
+/** `batch[0]` of `for batch in loader` in a function: nobody has it by this name. */
+export function isLoopElement(module: PyModule, functionNode: PyNode, place: PyNode): boolean {
+  const root = place.type === 'subscript' ? place.value : undefined;
+  if (root?.type !== 'identifier' || module.resolve(root)?.node !== functionNode) return false;
+  return waysGiven(module, root).every(({ kind }) => kind === 'loop');
+}

@@ -47,6 +47,13 @@ export class Versions {
     return this.pins.get(name) ?? [];
   }
 
+  /** The same, and what else is said. */
+  with(more: readonly (readonly [name: string, pin: Pin])[]): Versions {
+    const pins = new Map(this.pins);
+    for (const [name, pin] of more) pins.set(name, [...(pins.get(name) ?? []), pin]);
+    return new Versions(pins);
+  }
+
   get packages(): Iterable<string> {
     return this.pins.keys();
   }

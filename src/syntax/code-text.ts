@@ -225,3 +225,17 @@ export function startOfRun(code: string, end: number, kind: RegExp): number {
   while (start > 0 && kind.test(code[start - 1] ?? '')) start--;
   return start;
 }
+
+/** From an offset to the end of its logical line, or a little further. */
+export function restOfStatement(text: string, from: number, reach: number): string {
+  let depth = 0;
+  for (const match of text
+    .slice(from, from + reach)
+    .matchAll(/#[^\r\n]*|(["'])(?:\\.|(?!\1).)*\1|[([{]|[)\]}]|\\?\r?\n|\\?\r/g)) {
+    const [token] = match;
+    if ('([{'.includes(token)) depth++;
+    else if (')]}'.includes(token)) depth--;
+    else if (/^[\r\n]/.test(token) && depth <= 0) return text.slice(from, from + match.index);
+  }
+  return text.slice(from, from + reach);
+}

@@ -44,6 +44,8 @@ export interface TransformMeta {
   readonly symptom: Symptom;
   /** When memory runs out because of it; absent where that may be at any time, empty where it frees none itself. */
   readonly moments?: readonly Moment[];
+  /** Devices on which the fix runs and frees nothing. */
+  readonly notOn?: readonly 'MPS'[];
   /** The best a finding of this transform can be; a finding may be stricter, never looser. */
   readonly safety: Safety;
   readonly numerics: Numerics;

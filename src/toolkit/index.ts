@@ -164,14 +164,13 @@ export {
   CHECKPOINTING_ENABLE,
   CHECKPOINTING_KWARGS,
   formGates,
+  mayLearnMore,
   NOT_REENTRANT,
   surroundingGates,
 } from '../torch/module/checkpointing.js';
-export { mayLearnMore } from '../torch/module/frozen-parts.js';
-export { isModel, nameSaysModel } from '../torch/module/model-value.js';
+export { isModel, isTransformersModel, nameSaysModel } from '../torch/module/model-value.js';
 export { moduleKind, registrationOf, runsInForward } from '../torch/module/modules.js';
 export { networksOf } from '../torch/module/networks.js';
-export { isTransformersModel } from '../torch/module/pretrained-value.js';
 export { hasDetach, ONLY_READ } from '../torch/questions.js';
 export {
   graphCarrier,
@@ -195,7 +194,6 @@ export {
   statisticsCuredBy,
   valuesToDetach,
 } from '../torch/statistic/statistic-cure.js';
-export { accumulatingLoops } from '../torch/training/fsdp.js';
 export {
   type AdamCall,
   adamArguments,
@@ -205,7 +203,13 @@ export {
   otherEngine,
 } from '../torch/training/optimizer-call.js';
 export { type TrainedModel, trainedModels } from '../torch/training/trained-model.js';
-export { isOptimizer, mayTrain, type TrainingLoop, trainingLoops } from '../torch/training/training-loop.js';
+export {
+  accumulatingLoops,
+  isOptimizer,
+  mayTrain,
+  type TrainingLoop,
+  trainingLoops,
+} from '../torch/training/training-loop.js';
 export { isTraced, wrappingGates } from '../torch/training/wrapping.js';
 export {
   differentiatingReader,

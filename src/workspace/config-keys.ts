@@ -62,5 +62,6 @@ const OTHERS_KEYS: ReadonlyMap<string, string> = new Map([
 /** What an unknown key may have been meant to be, made to be appended to a sentence. */
 export function keyMeant(name: string): string {
   if (name === 'lint') return ' Our keys stand in `[tool.memfix]` itself.';
+  if (name === 'tool') return ' In a memfix.toml, keys stand at the top, without `[tool.memfix]`.';
   return didYouMean(OTHERS_KEYS.get(name) ?? name, CONFIG_KEY_NAMES);
 }

@@ -13,6 +13,8 @@ export interface Errand {
   readonly takesFixes: boolean;
   /** What is found is kept for later runs. */
   readonly remembers: boolean;
+  /** What cannot be read is to be named, also where no transform would look at it. */
+  readonly isThorough?: boolean;
   readonly parser: string | undefined;
   /** Those that the main thread has loaded. */
   readonly plugins?: readonly PluginFile[];

@@ -53,7 +53,7 @@ export function readRequirements(
 /** The same statements, with more said of each. */
 export function marked(
   statements: readonly Statement[],
-  more: Pick<Pin, 'isOptional' | 'isPromise' | 'authority'>,
+  more: Pick<Pin, 'isConditional' | 'isOptional' | 'isPromise' | 'authority'>,
 ): readonly Statement[] {
   return statements.map(([name, pin]) => [name, { ...pin, ...more }]);
 }

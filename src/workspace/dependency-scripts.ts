@@ -99,6 +99,19 @@ function installed(command: string, source: string): readonly Statement[] {
   });
 }
 
+const COMMAND =
+  /^([ \t]*)get_ipython\(\)\.(?:system\((["'])(.*)\2\)|run_line_magic\((["'])(pip|conda|mamba|uv)\4, (["'])(.*)\6\))/gm;
+
+/** What the commands in a notebook install, as its program has them or as it is exported to Python. */
+export function readCommands(text: string, placeOf: (offset: number) => string): readonly Statement[] {
+  if (!text.includes('get_ipython().')) return [];
+  return [...text.matchAll(COMMAND)].flatMap(({ 1: indent, 3: command, 5: tool, 7: rest, index }) => {
+    const words = (command ?? `${tool} ${rest}`).replace(/\\(["'\\])/g, '$1');
+    const found = installed(words, placeOf(index));
+    return marked(found, { authority: 'environment', ...(indent !== '' && { isConditional: true }) });
+  });
+}
+
 function wordsOf(command: string): readonly string[] {
   return [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, bare]) => double ?? single ?? bare ?? '',

@@ -4,7 +4,16 @@ import type { Relied } from '../semantic/surroundings.js';
 import type { Candidate } from './discover.js';
 import { Overdue } from './limit.js';
 import { LeftToOthers } from './neighbourhood.js';
-import { interpret, isWorthReading, type Opened, Reader, type Stamp, sameStamp, searched } from './read.js';
+import {
+  interpret,
+  isWorthReading,
+  type Opened,
+  Reader,
+  type Stamp,
+  sameStamp,
+  searched,
+  unreadable,
+} from './read.js';
 import type { Tools } from './tools.js';
 
 /** A file to look at, and what an earlier run knows about it. */
@@ -65,6 +74,8 @@ export class Examiner {
     private readonly decide: Decide | undefined,
     /** What is found is kept for later runs, which know the file again by its hash. */
     private readonly remembers: boolean,
+    /** Files that no transform would look at are read as well, to say which cannot be. */
+    private readonly isThorough = false,
   ) {}
 
   /** Some file was worth parsing. */
@@ -129,6 +140,9 @@ export class Examiner {
     const among = onlyText ? undefined : engine?.among(searched(candidate.path, bytes), candidate.path);
     if (among !== undefined && !isKnown) {
       const worth = isWorthReading(candidate, bytes, among.transforms.length > 0);
+      const broken = worth === 'nothing' ? this.#unreadable(candidate, bytes) : undefined;
+      if (broken !== undefined)
+        return examined({ sight: broken, stamp, ...(this.remembers && { hash: hash ?? hashOf(bytes) }) });
       if (worth !== 'yes') return examined({ sight: { kind: worth }, stamp });
     }
     if (!this.tools.parser.isLoaded && !onlyText) return { kind: 'unread' };
@@ -140,9 +154,15 @@ export class Examiner {
     const scan = engine.scan(file, among);
     if (scan.kind === 'skipped') return examined({ sight: scan, ...mark });
     const { relied = [] } = scan;
-    const seen = { sight: isSilent(scan) ? NOTHING : scan, ...mark, ...(relied.length > 0 && { relied }) };
+    const sight = isSilent(scan) ? (this.#unreadable(candidate, bytes) ?? NOTHING) : scan;
+    const seen = { sight, ...mark, ...(relied.length > 0 && { relied }) };
     const isBroken = this.decide !== undefined && takesAny(scan, this.decide);
     return isBroken ? { kind: 'broken', examined: seen, scan } : examined(seen);
+  }
+
+  /** Not all of a file is parsed where nothing is found in it. */
+  #unreadable(candidate: Candidate, bytes: Buffer): Skipped | undefined {
+    return this.isThorough ? unreadable(candidate, bytes) : undefined;
   }
 }
 

@@ -6,8 +6,10 @@ import { fileImported, fileNamed } from '../semantic/module-paths.js';
 import { type Mention, mentionIn, questionFor, type Relied } from '../semantic/surroundings.js';
 import { pause } from '../syntax/section.js';
 import { decode } from '../text/decode.js';
+import { cellWith } from '../text/notebook/notebook.js';
 import { wholeWord } from '../text/words.js';
 import { Dependencies, type Found, type Premises } from './dependencies.js';
+import { readCommands } from './dependency-scripts.js';
 import type { Candidate } from './discover.js';
 import { Folders } from './folders.js';
 import { Ground } from './ground.js';
@@ -54,8 +56,14 @@ export class Neighbourhood implements ProjectDoor {
     this.#dependencies = new Dependencies(cwd, this.#folders, premises);
   }
 
-  versionsFor(path: string): Found {
-    return this.versionsIn(dirname(resolve(this.cwd, path)));
+  versionsFor(path: string, text = ''): Found {
+    const found = this.versionsIn(dirname(resolve(this.cwd, path)));
+    const name = this.nameOf(path);
+    const own = readCommands(text, (offset) => {
+      const cell = cellWith(text, offset)?.number;
+      return cell === undefined ? name : `${name}: cell ${cell}`;
+    });
+    return own.length === 0 ? found : { ...found, versions: found.versions.with(own) };
   }
 
   versionsIn(folder: string): Found {

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type Config, understand } from './config.js';
 import { configIn } from './config-file.js';
 import type { Ground } from './ground.js';
@@ -7,22 +7,26 @@ import type { Request } from './project.js';
 import { Rules } from './rules.js';
 import type { Vocabulary } from './selection.js';
 
+interface NestedSetting {
+  readonly request: Request;
+  /** Everything asked for is in here, and what counts here is `usual`. */
+  readonly folder: string;
+  readonly usual: Rules;
+  readonly vocabulary: Vocabulary;
+  readonly ground: Ground;
+  /** The files of the plugins that are loaded. */
+  readonly loaded: ReadonlySet<string>;
+  /** What becomes of a config before it counts. */
+  held(config: Config): Config;
+}
+
 /** The rules of a run for each of its files: those of the nearest config above it. Each folder is asked once. */
 export class NestedRules {
   readonly #known = new Map<string, Rules>();
   readonly #own: Rules[] = [];
 
-  constructor(
-    private readonly request: Request,
-    /** Everything asked for is in here, and what counts here is `usual`. */
-    private readonly folder: string,
-    readonly usual: Rules,
-    private readonly vocabulary: Vocabulary,
-    private readonly ground: Ground,
-    /** What becomes of a config before it counts. */
-    private readonly held: (config: Config) => Config,
-  ) {
-    this.#known.set(folder, usual);
+  constructor(private readonly setting: NestedSetting) {
+    this.#known.set(setting.folder, setting.usual);
   }
 
   /** Those that count below the folder of the run, as far as files were asked about. */
@@ -31,9 +35,10 @@ export class NestedRules {
   }
 
   for(path: string): Rules {
-    if (this.request.isolated || this.request.config !== undefined) return this.usual;
-    const folder = dirname(path);
-    return isInside(folder, this.folder) ? this.#in(folder) : this.usual;
+    const { request, folder, usual } = this.setting;
+    if (request.isolated || request.config !== undefined) return usual;
+    const own = dirname(path);
+    return isInside(own, folder) ? this.#in(own) : usual;
   }
 
   #in(folder: string): Rules {
@@ -45,22 +50,27 @@ export class NestedRules {
   }
 
   #ownOf(folder: string): Rules | undefined {
-    const top = repositoryRoot(folder) ?? (this.request.isTarget ? this.request.cwd : undefined);
+    const { request, vocabulary, ground, held } = this.setting;
+    const top = repositoryRoot(folder) ?? (request.isTarget ? request.cwd : undefined);
     const scope = { base: realPath(top ?? folder), isBound: top !== undefined };
     const table = configIn(folder, scope, {
-      refuses: (path, reason) => this.ground.refuses(path, reason),
-      sees: (path) => this.ground.sees(path),
+      refuses: (path, reason) => ground.refuses(path, reason),
+      sees: (path) => ground.sees(path),
     });
     if (table === undefined) return undefined;
-    const config = this.held(understand(table, this.vocabulary));
-    const missing = config.plugins.filter((name) => !this.usual.config.plugins.includes(name));
-    if (missing.length > 0)
-      this.ground.refuses(
+    const config = held(understand(table, vocabulary));
+    if (config.plugins.some((name) => !this.#isLoaded(name, table.folder)))
+      ground.refuses(
         table.path,
         'it is read without `plugins`, which count where memfix runs in that folder, or are named with `--plugin`',
       );
-    const rules = new Rules(this.request, config, this.vocabulary);
+    const rules = new Rules(request, config, vocabulary);
     this.#own.push(rules);
     return rules;
+  }
+
+  #isLoaded(name: string, folder: string): boolean {
+    const { usual, loaded } = this.setting;
+    return usual.config.plugins.includes(name) || loaded.has(realPath(resolve(folder, name)));
   }
 }

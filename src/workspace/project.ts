@@ -1,15 +1,15 @@
-import { realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Engine } from '../engine/engine.js';
 import type { Decide, Finding, Scan, SourceFile } from '../engine/outcome.js';
 import type { PythonParser } from '../syntax/parser.js';
+import { asWalked, changedUnder, discovered, withNamed } from './asked-files.js';
 import { isCovered } from './assumptions.js';
 import type { Catalogue } from './catalogue.js';
 import type { Config } from './config.js';
 import type { Premises } from './dependencies.js';
-import { type Discovery, type DiscoveryRules, discover } from './discover.js';
+import type { Discovery } from './discover.js';
 import { Failure } from './failure.js';
-import { changedFiles, type Since } from './git.js';
+import type { Since } from './git.js';
 import { PathPatterns } from './gitignore.js';
 import { Ground } from './ground.js';
 import { Neighbourhood } from './neighbourhood.js';
@@ -76,7 +76,8 @@ export class Project {
     this.config = held(configFor(request, this.vocabulary, this.ground));
     this.rules = new Rules(request, this.config, this.vocabulary);
     const { folder, rules, vocabulary, ground } = this;
-    this.#nested = new NestedRules(request, folder, rules, vocabulary, ground, held);
+    const loaded = new Set(catalogue.plugins?.map(({ file }) => file));
+    this.#nested = new NestedRules({ request, folder, usual: rules, vocabulary, ground, held, loaded });
   }
 
   /** Ids of the transforms that run where no config below says otherwise. */
@@ -216,7 +217,7 @@ export class Project {
     const excludes = (path: string, isFolder: boolean) => this.rulesFor(path).excludes(path, isFolder);
     const changed = since && changedUnder(cwd, since);
     const rules = { cwd, excludes, ...(changed && { only: changed }) };
-    const found = discover(paths.length === 0 ? ['.'] : paths, rules);
+    const found = discovered(paths.length === 0 ? ['.'] : paths, rules);
     return this.request.forcesExclude ? asWalked(found, rules) : withNamed(found, cwd, paths);
   }
 
@@ -314,34 +315,4 @@ function withExcluded(config: Config, { cwd, exclude = [] }: Request): Config {
       'Correct the pattern.',
     );
   return { ...config, exclude: [...config.exclude, patterns] };
-}
-
-/** A folder of vendored code that is named is asked for, and so are its files. */
-function withNamed(found: Discovery, cwd: string, paths: readonly string[]): Discovery {
-  const named = paths.map((path) => `${shownFrom(cwd, resolve(cwd, path))}/`).filter(isVendored);
-  if (named.length === 0) return found;
-  const candidates = found.candidates.map((candidate) =>
-    named.some((folder) => candidate.path.startsWith(folder)) ? { ...candidate, explicit: true } : candidate,
-  );
-  return { ...found, candidates };
-}
-
-/** Files that somebody else named, such as pre-commit: what a walk would pass over is passed over. */
-function asWalked(found: Discovery, { cwd, excludes }: DiscoveryRules): Discovery {
-  const candidates = found.candidates
-    .filter(({ path }) => !excludes(resolve(cwd, path), false))
-    .map((candidate) => ({ ...candidate, explicit: false }));
-  return { ...found, candidates };
-}
-
-function changedUnder(cwd: string, since: Since): ReadonlySet<string> {
-  const root = repositoryRoot(realpathSync.native(cwd));
-  if (root === undefined) {
-    throw new Failure(
-      'Not in a git repository',
-      `\`--${since.kind}\` asks git, and ${cwd} is in no repository`,
-      'Run memfix inside the repository, or leave that option out.',
-    );
-  }
-  return changedFiles(root, since);
 }

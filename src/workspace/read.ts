@@ -1,5 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
+import { notPython } from '../engine/scan.js';
 import { pythonProblem, type SyntaxProblem } from '../syntax/soundness.js';
 import { type Decoded, decode, decodeNotebook } from '../text/decode.js';
 import { cellsIn, isNotebookName, type Unread, withUnread } from '../text/notebook/notebook.js';
@@ -97,6 +98,22 @@ export function interpret(
   return { kind: 'file', file: { path, source: decoded.source, ...(explicit && { named: true }) } };
 }
 
+/**
+ * Why a file of a folder cannot be read, where no transform would look at it anyway: a notebook that is none, and code with
+ * torch in it that is no Python 3. Undefined where nothing is against it.
+ */
+export function unreadable(candidate: Candidate, bytes: Buffer): Skipped | undefined {
+  const { path } = candidate;
+  if (isVendored(path) || isGenerated(bytes)) return undefined;
+  if (isNotebookName(path)) {
+    const decoded = decodeNotebook(bytes);
+    return decoded.ok ? undefined : skipped(path, decoded.reason);
+  }
+  if (!bytes.includes('torch')) return undefined;
+  const read = interpret(candidate, bytes);
+  return read.kind === 'skipped' ? read : notPython(read.file);
+}
+
 /** A cell that is no Python by itself never runs, or IPython makes something else of it: what it does is not known. */
 function ofWholeCells(decoded: Decoded): Decoded {
   if (!decoded.ok || decoded.source.notebook === undefined) return decoded;
@@ -114,11 +131,20 @@ function ofWholeCells(decoded: Decoded): Decoded {
 
 function problemIn(cell: string): SyntaxProblem | undefined {
   const problem = pythonProblem(cell);
-  if (problem !== undefined) return problem;
+  if (problem !== undefined)
+    return isIndented(cell) ? { ...problem, message: 'it is indented as a whole' } : problem;
   const stray = strayStatement(cell);
   if (stray === undefined) return undefined;
   const where = stray.word === 'return' ? 'a function' : 'a loop';
   return { message: `\`${stray.word}\` outside ${where}`, at: { line: stray.line, column: 1 } };
+}
+
+/** IPython takes the indentation of the first line away from all lines of a cell, and runs it. */
+function isIndented(cell: string): boolean {
+  const indent = /^(?:[ \t]*\n)*([ \t]+)\S/.exec(cell)?.[1];
+  if (indent === undefined) return false;
+  const lines = cell.split('\n').map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line));
+  return pythonProblem(lines.join('\n')) === undefined;
 }
 
 /** What to look for literals in: the program of a notebook, of which its JSON writes quotes in another way. */

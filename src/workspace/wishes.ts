@@ -5,6 +5,7 @@ import type { Ground } from './ground.js';
 import { commonFolder, isFolder } from './places.js';
 import type { Request } from './project.js';
 import type { Vocabulary } from './selection.js';
+import { wildcardIn } from './wildcards.js';
 
 /** `--select` starts afresh; `--extend-select` and `--ignore` add to what the config says. */
 export function wishOf(
@@ -62,6 +63,8 @@ export function configTableFor(request: Request, ground: Ground): ConfigTable | 
 /** The folder that holds everything asked for: its config is the one that counts. */
 export function projectFolder({ cwd, paths }: Request): string {
   const folders = paths.map((path) => {
+    const wild = wildcardIn(cwd, path);
+    if (wild !== undefined) return wild.folder;
     const place = resolve(cwd, path);
     return isFolder(place) ? place : dirname(place);
   });

@@ -28,6 +28,7 @@ export async function serve(own: Catalogue): Promise<void> {
     tools,
     orders.takesFixes ? await project.policy() : undefined,
     orders.remembers,
+    orders.isThorough,
   );
   let report: (readonly [number, Examined])[] = [];
   const send = () => {

@@ -48,6 +48,49 @@ describe('a file that is not Python 3', () => {
   });
 });
 
+describe('a file that is not Python 3 and that no transform would look at', () => {
+  const FILES = {
+    'a.py': 'x = 1\n',
+    'net.py': 'from torch import nn\n\n\ndef f(:\n',
+    // Looked at by a transform that finds nothing: only a part of it is parsed.
+    'part.py': 'import torch\n\n\ndef f():\n    "hold()"\n\n\ndef g(:\n',
+    'other.py': 'def other(:\n',
+  };
+  const named = (stdout: string) => stdout.match(/^[\w.]+(?=:\d+:\d+: skipped: not valid Python 3: )/gm);
+
+  test('is named where torch is in it, twice over, and fails with --strict only', async () => {
+    const cwd = repositoryWith(FILES);
+    const setting = { cwd, build: 'one' };
+    for (const _ of ['cold', 'warm']) {
+      const { code, stdout, stderr } = await memfix(setting, 'check');
+      expect(named(stdout)).toEqual(['net.py', 'part.py']);
+      expect(code).toBe(0);
+      expect(stderr).toContain('No findings in 2 files; 2 files skipped.');
+    }
+    expect((await memfix(setting, 'check', '--strict')).code).toBe(2);
+  });
+
+  test('is named in a large folder with --strict', async () => {
+    const many = Object.fromEntries(Array.from({ length: 201 }, (_, at) => [`many/m${at}.py`, 'x = 1\n']));
+    const setting = { cwd: repositoryWith({ ...FILES, ...many }), build: 'one' };
+    expect(named((await memfix(setting, 'check')).stdout)).not.toContain('net.py');
+    const strict = await memfix(setting, 'check', '--strict');
+    expect(named(strict.stdout)).toEqual(['net.py', 'part.py']);
+    expect(strict.code).toBe(2);
+  });
+
+  test('is one of few that a terminal shows', async () => {
+    const old = Object.fromEntries(
+      Array.from({ length: 9 }, (_, at) => [`o${at}.py`, 'import torch\nprint "x"\n']),
+    );
+    const cwd = repositoryWith(old);
+    const shown = await memfix({ cwd, terminals: ['stdout'], env: { NO_COLOR: '1' } }, 'check', '--no-pager');
+    expect(named(shown.stdout)).toHaveLength(5);
+    expect(shown.stdout).toContain('4 more files skipped: not valid Python 3 (-v)\n');
+    expect(named((await memfix({ cwd }, 'check')).stdout)).toHaveLength(9);
+  });
+});
+
 test('bytes, folders, pipes and links that are no source are skipped with a reason', async () => {
   const cwd = folderWith({
     'bytes.py': Buffer.from('hold()\n\xff\xfe\n', 'latin1'),

@@ -24,7 +24,7 @@ const FIXED = BOOK.replace('    "hold(', '    "release(');
 const read = (cwd: string) => readFileSync(join(cwd, 'a.ipynb'), 'utf8');
 
 describe('notebooks', () => {
-  test('that cannot be read are named where they may hold something, also in a folder', async () => {
+  test('that cannot be read are named, also in a folder', async () => {
     const conflict = BOOK.replace('"source": [', '<<<<<<< HEAD\n"source": [');
     const cwd = repositoryWith({
       'a.ipynb': conflict,
@@ -33,8 +33,8 @@ describe('notebooks', () => {
     });
     const { stdout, stderr } = await memfix({ cwd }, 'check');
     expect(stdout).toContain('a.ipynb: skipped: it is not valid JSON, as a notebook has to be\n');
-    expect(stdout).not.toContain('b.ipynb');
-    expect(stderr).toContain('1 file skipped');
+    expect(stdout).toContain('b.ipynb: skipped: it is not valid JSON, as a notebook has to be\n');
+    expect(stderr).toContain('2 files skipped');
   });
 
   test('for a forge, which knows no cells, are told by the lines of their JSON, without edits', async () => {
@@ -103,6 +103,48 @@ describe('notebooks', () => {
     expect(read(cwd)).toBe(BOOK);
   });
 
+  test('that were run since then get their old code back, and keep what the run left', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': BOOK });
+    await memfix({ cwd }, 'apply');
+    expect(read(cwd)).toBe(FIXED);
+    // As Jupyter saves it: other outputs, another layout.
+    const ran = (book: string) =>
+      `${JSON.stringify(JSON.parse(book.replace('"text": ["hold()"]', '"text": ["done"]')), undefined, 2)}\n`;
+    put(cwd, { 'a.ipynb': ran(FIXED) });
+    const { code, stderr } = await memfix({ cwd }, 'undo');
+    expect(code).toBe(0);
+    expect(stderr).toContain('restored a.ipynb');
+    expect(read(cwd)).toBe(ran(BOOK));
+  });
+
+  test('that were only run since the commit are fixed, and are to be reloaded', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': BOOK });
+    const ran = (book: string) =>
+      `${JSON.stringify(JSON.parse(book.replace('"text": ["hold()"]', '"text": ["done"]')), undefined, 2)}\n`;
+    put(cwd, { 'a.ipynb': ran(BOOK) });
+    const { code, stderr } = await memfix({ cwd }, 'apply', 'a.ipynb');
+    expect(code).toBe(1);
+    expect(stderr).toContain('Reload the notebook where you have it open, before you save there.\n');
+    expect(read(cwd)).toBe(ran(FIXED));
+    git(cwd, 'checkout', '-q', 'a.ipynb');
+    put(cwd, { 'a.ipynb': BOOK.replace('x = 1', 'x = 2') });
+    const own = await memfix({ cwd }, 'apply', 'a.ipynb');
+    expect(own.code).toBe(2);
+    expect(own.stderr).toContain('uncommitted changes');
+    expect(own.stderr).not.toContain('Reload');
+  });
+
+  test('whose code has changed since then are left as they are', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': BOOK });
+    await memfix({ cwd }, 'apply');
+    const own = FIXED.replace('x = 1', 'x = 2');
+    put(cwd, { 'a.ipynb': own });
+    const { code, stderr } = await memfix({ cwd }, 'undo');
+    expect(code).toBe(2);
+    expect(stderr).toContain('it changed after memfix wrote it');
+    expect(read(cwd)).toBe(own);
+  });
+
   test('have a patch for git, and one for eyes', async () => {
     const cwd = repositoryWith({ 'a.ipynb': BOOK });
     const { stdout } = await memfix({ cwd }, 'diff', '--unsafe-fixes');
@@ -166,7 +208,7 @@ describe('notebooks', () => {
 
   test('that are none are named where they were asked for', async () => {
     const cwd = repositoryWith({ 'a.ipynb': '{}', 'b.ipynb': 'hold()', '.ipynb_checkpoints/c.ipynb': BOOK });
-    expect((await memfix({ cwd }, 'check')).stderr).toContain('No findings in 1 file; 1 file skipped');
+    expect((await memfix({ cwd }, 'check')).stderr).toContain('No file was looked at; 2 files skipped');
     const named = await memfix({ cwd }, 'check', 'a.ipynb', 'b.ipynb');
     expect(named.stdout).toContain('a.ipynb: skipped: it is JSON, but not a notebook of version 2, 3 or 4');
     expect(named.stdout).toContain('b.ipynb: skipped: it is not valid JSON, as a notebook has to be');

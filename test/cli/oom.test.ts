@@ -319,3 +319,113 @@ test('where nothing explains it, the next command names the script and the devic
   const { stdout } = await memfix({ cwd }, '--oom', 'run.log');
   expect(stdout).toContain('`memfix budget src/train.py --fit 25GB`');
 });
+
+describe('what to do next', () => {
+  const nextOf = async (log: string) => {
+    const cwd = project();
+    put(cwd, { 'src/train.py': 'def train(model):\n    loss(batch).backward()\n', 'run.log': log });
+    const { stdout } = await memfix({ cwd }, '--oom', 'run.log');
+    return stdout.replace(/\s+/g, ' ');
+  };
+  const frame = '  File "/app/src/train.py", line 2, in train\n    loss(batch).backward()\n';
+
+  test('after a worker of a DataLoader was killed, it is about the host', async () => {
+    const library = '/opt/lib/python3.11/site-packages/torch/utils/data/dataloader.py';
+    const said = await nextOf(`Traceback (most recent call last):
+  File "${library}", line 1133, in _try_get_data
+    data = self._data_queue.get(timeout=timeout)
+RuntimeError: DataLoader worker (pid 71) is killed by signal: Killed.
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+${frame}RuntimeError: DataLoader worker (pid(s) 71) exited unexpectedly
+`);
+    expect(said).toContain('src/train.py:2 train');
+    expect(said).toContain('run it once with `num_workers=0`');
+    expect(said).toContain('memory_info().rss');
+    expect(said).not.toMatch(/torch\.cuda|memfix budget|sacct|shm/);
+  });
+
+  test('after Slurm killed a step, it names what Slurm knows', async () => {
+    const said = await nextOf(
+      'slurmstepd: error: Detected 1 oom_kill event in StepId=4712.0. Some of the step tasks have been OOM Killed.\n',
+    );
+    expect(said).toContain('`sacct -j <job> --format=JobID,MaxRSS,ReqMem`');
+    expect(said).not.toMatch(/torch\.cuda|memfix budget|num_workers/);
+  });
+
+  test.each([
+    'Killed',
+    'run.sh: line 3: 4711 Killed                  python train.py',
+    '[1]+  Killed  python x.py',
+    'zsh: killed     python x.py',
+  ])('all that a shell says is taken for a guess: %s', async (line) => {
+    const said = await nextOf(`epoch 1\n${line}\n`);
+    expect(said).toContain('Out of memory: the host');
+    expect(said).toContain('A process was killed. That is mostly for want of host memory');
+    expect(said).not.toContain('torch.cuda');
+  });
+
+  test('on a Mac, nothing of another machine is named', async () => {
+    const said = await nextOf(
+      `Traceback (most recent call last):\n${frame}RuntimeError: MPS backend out of memory (MPS allocated: 17.36 GB, other allocations: 402.31 MB, max allowed: 18.13 GB). Tried to allocate 512.00 MB on private pool.\n`,
+    );
+    expect(said).toContain('torch.mps.driver_allocated_memory()');
+    expect(said).not.toContain('torch.cuda');
+  });
+
+  test('in a notebook, the kernel comes first', async () => {
+    const said = await nextOf(
+      `OutOfMemoryError  Traceback (most recent call last)\nCell In[9], line 2\n----> 2 train(model)\n\nOutOfMemoryError: CUDA out of memory. Tried to allocate 98.00 MiB.\n`,
+    );
+    expect(said).toMatch(/What to do next: • Restart the kernel/);
+  });
+
+  test('where ranks share a card, it is said with the processes that hold it', async () => {
+    const message = (rank: number) =>
+      `[rank${rank}]: Traceback (most recent call last):\n[rank${rank}]:   File "/app/src/train.py", line 2, in train\n[rank${rank}]:     loss(batch).backward()\n[rank${rank}]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 90.00 MiB. GPU 0 has a total capacity of 23.65 GiB of which 60.06 MiB is free.`;
+    const shared = `${message(3)} Process 3111 has 6.10 GiB memory in use. Process 3112 has 6.10 GiB memory in use. Including non-PyTorch memory, this process has 5.20 GiB memory in use. Of the allocated memory 4.80 GiB is allocated by PyTorch, and 12.00 MiB is reserved by PyTorch but unallocated.\n`;
+    const said = await nextOf(shared);
+    expect(said).toContain(
+      '12.20 GiB of the device is held by other processes: 3111, 3112. If they are of this run',
+    );
+    expect(said).toContain('torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))');
+    expect(said).toContain('What to do next: • `nvidia-smi` tells what the other processes are.');
+    expect(said).not.toContain('snapshot.pickle');
+    expect(await nextOf(`${message(0)}\n${message(1)}\n`)).toContain(
+      '2 ranks ran out on what each calls GPU 0',
+    );
+    const apart = await nextOf(`${message(0)}\n${message(1).replace('GPU 0', 'GPU 1')}\n`);
+    expect(apart).toContain('CUDA on GPU 0, 1, 2 times (rank 0, rank 1)');
+    expect(apart).not.toContain('each calls');
+  });
+
+  test('stands below the finding that may explain it, and above those that hardly do, of which few are named', async () => {
+    const cwd = folderWith({
+      'src/train.py': 'def train(model):\n    risk(model)\n    loss(batch).backward()\n',
+      ...Object.fromEntries(Array.from({ length: 11 }, (_, at) => [`src/alone${at}.py`, 'hold()\n'])),
+      'run.log': LOG,
+    });
+    const { stdout } = await memfix({ cwd }, '--oom', 'run.log');
+    const places = ['src/train.py:2:5', 'What to do next:', 'Less likely:'].map((words) =>
+      stdout.indexOf(words),
+    );
+    expect(places).not.toContain(-1);
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+    expect(stdout.match(/no file of the traceback imports it/g)).toHaveLength(8);
+    expect(stdout).toContain('  and 3 others; `-v` lists them\n');
+    const all = await memfix({ cwd }, 'check', '-v', '--oom', 'run.log');
+    expect(all.stdout.match(/no file of the traceback imports it/g)).toHaveLength(11);
+  });
+
+  test('with nothing but unsafe findings it is told, with a safe one it is not', async () => {
+    const cwd = project();
+    expect((await memfix({ cwd }, '--oom', 'run.log')).stdout).not.toContain('What to do next');
+    const said = await nextOf(
+      `Traceback (most recent call last):\n${frame}torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 90.00 MiB.\n`,
+    );
+    expect(said).toContain('halve it and add up the gradients of two');
+    expect(said).toContain('If the model is a transformer');
+  });
+});

@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { A, editor, folderOf, start } from '../support/pty-cases.js';
@@ -76,6 +77,27 @@ describe('the editor', () => {
     expect(folder.read('a.py')).toBe(A.replace('hold', 'release'));
   });
 
+  it.each([
+    ['fails', 'exit 3', 'Nothing was taken over'],
+    ['changes nothing', 'true', 'Nothing was changed'],
+  ])('that %s leaves what is typed meanwhile unanswered', async (_, end, words) => {
+    const folder = folderOf();
+    const begun = join(folder.path, 'begun');
+    const session = start(folder, {
+      env: editor(folder, `echo open > /dev/tty; touch '${begun}'; sleep 1; ${end}`),
+    });
+    await session.asked('1/4');
+    session.type('e');
+    await session.sees('open');
+    session.type('yyq');
+    expect(await session.asked('1/4')).toContain(words);
+    session.type('n');
+    await session.asked('2/4');
+    session.type('q');
+    expect((await session.ended()).result).toMatchObject({ applied: 0, declined: 1 });
+    expect(folder.read('a.py')).toBe(A);
+  });
+
   it('that does not exist, or is not set, is named', async () => {
     const missing = start(folderOf(), { env: { VISUAL: 'no-such-editor --wait' } });
     await missing.asked('1/4');
@@ -87,6 +109,28 @@ describe('the editor', () => {
     await unset.asked('1/4');
     unset.type('e');
     expect(await unset.asked('1/4')).toContain('set $VISUAL or $EDITOR');
+  });
+
+  it('is the one that the user has git open, where none is set, and never that of the repository', async () => {
+    const folder = folderOf();
+    const { EDITOR: script = '' } = editor(folder, 'sed -i s/release/let_go/ "$1"');
+    folder.write('.gitconfig', `[core]\n\teditor = ${script}\n`);
+    const home = { HOME: folder.path, XDG_CONFIG_HOME: folder.path };
+    const session = start(folder, { env: home });
+    await session.asked('1/4');
+    session.type('e');
+    expect(await session.asked('1/4')).toContain('+     let_go(x)');
+    // A stranger's repository may say what it likes.
+    const other = folderOf();
+    execFileSync('git', ['init', '--quiet'], { cwd: other.path });
+    execFileSync('git', ['config', 'core.editor', script], { cwd: other.path });
+    mkdirSync(join(other.path, 'bin'));
+    symlinkSync(execFileSync('which', ['git'], { encoding: 'utf8' }).trim(), join(other.path, 'bin', 'git'));
+    const env = { PATH: join(other.path, 'bin'), HOME: other.path, XDG_CONFIG_HOME: other.path };
+    const careful = start(other, { env });
+    await careful.asked('1/4');
+    careful.type('e');
+    expect(await careful.asked('1/4')).toContain('no editor was found');
   });
 
   it('goes back to the proposed fix when it saves nothing', async () => {

@@ -115,6 +115,22 @@ describe('the keys, in a terminal', () => {
     expect(folder.read('a.py')).toBe(A.replace('hold', 'release'));
   });
 
+  it('Y takes its line, and what is typed with it answers no card that nobody has seen', async () => {
+    const folder = folderOf();
+    const session = start(folder);
+    await session.asked('1/4');
+    session.type('j');
+    await session.asked('2/4');
+    session.type('Y');
+    await session.sees('this, file or all');
+    session.type('f\ryyq');
+    expect(await session.asked('3/4')).toContain('Remembered toy-risk');
+    session.type('q');
+    expect((await session.ended()).result).toMatchObject({ applied: 1, declined: 0, unanswered: 3 });
+    expect(folder.read('a.py')).toBe(A.replace('risk', 'calm'));
+    expect(folder.read('b.py')).toBe(B);
+  });
+
   it('/ and g go to a finding by its number, its path, its transform or its code', async () => {
     const session = start(folderOf());
     await session.asked('1/4');

@@ -77,7 +77,7 @@ describe('scan', () => {
       'not valid Python 3: Simple statements must be separated by newlines or semicolons',
       1,
     ],
-    ['aaa\n<<<<<<< HEAD\nx = 1\n=======\n>>>>>>> b\n', 'not valid Python 3: Expected a statement', 2],
+    ['aaa\n<<<<<<< HEAD\nx = 1\n=======\n>>>>>>> b\n', 'it holds a merge conflict', 2],
     [
       'print "nothing to find here"\n',
       'not valid Python 3: Simple statements must be separated by newlines or semicolons',

@@ -95,3 +95,12 @@ test.each<readonly [what: string, frames: readonly Frame[], moments: readonly st
 ])('%s', (_, frames, moments) => {
   expect(momentsOf(frames)).toEqual(moments);
 });
+
+test('where the last frame is the person’s own, its statement tells', () => {
+  const own = (source: string): readonly Frame[] => [
+    { path: '/app/train.py', line: 1, name: 'main', source },
+  ];
+  expect(momentsOf(own('loss.backward()'))).toEqual(['backward']);
+  expect(momentsOf(own('optimizer_g.step()'))).toEqual(['optimizer']);
+  expect(momentsOf(own('scheduler.step()'))).toEqual([]);
+});

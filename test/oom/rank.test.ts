@@ -42,6 +42,7 @@ const METAS: readonly TransformMeta[] = [
   metaOf('allocator', { symptom: 'fragmentation' }),
   metaOf('slow', { symptom: 'sync' }),
   metaOf('on-the-host', { symptom: 'host-memory' }),
+  metaOf('not-on-a-mac', { symptom: 'peak', notOn: ['MPS'] }),
   metaOf('measures', { symptom: 'peak', moments: [] }),
 ];
 
@@ -97,6 +98,24 @@ ${IN_TORCH}
 ${figures()}`;
 
 describe('by a traceback', () => {
+  test('what does nothing on the device that ran out explains nothing', () => {
+    const places: readonly Place[] = [
+      ['not-on-a-mac', 'backward'],
+      ['peaky', 'setup()'],
+    ];
+    const mac = BACKWARD.replace(
+      /torch\.OutOfMemoryError.*/,
+      'RuntimeError: MPS backend out of memory (MPS allocated: 17.36 GB, other allocations: 402.31 MB, max allowed: 18.13 GB). Tried to allocate 512.00 MB on private pool.',
+    );
+    expect(order(diagnosisOf(places, logged(mac)))).toEqual([
+      'peaky: in frame 1 of the traceback, the top of the file',
+      'not-on-a-mac: on the line of frame 2 of the traceback, `train`; does nothing on MPS',
+    ]);
+    expect(order(diagnosisOf(places, logged(BACKWARD)))[0]).toBe(
+      'not-on-a-mac: on the line of frame 2 of the traceback, `train`',
+    );
+  });
+
   test('what another program does explains nothing', () => {
     const found = diagnosisOf(
       [

@@ -101,6 +101,6 @@ test('a line of megabytes takes no longer than a short one', () => {
 
 test('colour: the gutter recedes and the carets stand out', () => {
   expect(forTerminal(shown('x\n', 'x', 40, inColor))).toBe(
-    '\x1b[2m  1 \x1b[22m\x1b[2m│\x1b[22m x\n\x1b[2m    \x1b[22m\x1b[2m│\x1b[22m \x1b[33m^\x1b[39m',
+    '\x1b[38;5;243m  1 \x1b[39m\x1b[38;5;243m│\x1b[39m x\n\x1b[38;5;243m    \x1b[39m\x1b[38;5;243m│\x1b[39m \x1b[33m^\x1b[39m',
   );
 });

@@ -7,7 +7,7 @@ import { forTerminal } from '../../src/report/terminal.js';
 import { EXAMPLE, META, OTHERS } from './sample-meta.js';
 
 const ALL = [META, ...OTHERS];
-const withoutColor = (text: string) => text.replace(/\x1b\[\d+m/g, '');
+const withoutColor = (text: string) => text.replace(/\x1b\[[\d;]*m/g, '');
 
 describe('the markdown page of a transform', () => {
   test('has all its parts in order', () => {
@@ -248,9 +248,27 @@ Keep a running average in a buffer and update it in place,
 
   test('colour changes nothing but colour', () => {
     const painted = forTerminal(terminalPage(META, EXAMPLE, { paint: inColor, width: 60 }));
-    expect(painted.startsWith('\x1b[1m\x1b[32mregister-buffer-ema\x1b[39m\x1b[22m\n')).toBe(true);
+    expect(painted.startsWith('\x1b[1mregister-buffer-ema\x1b[22m\n')).toBe(true);
     expect(withoutColor(painted)).toBe(terminalPage(META, EXAMPLE, { paint: noColor, width: 60 }));
   });
+});
+
+test('what is to be read on a terminal page has the colour of the terminal: others are hard to read on white or on black', () => {
+  const told = {
+    verdict: 'No effect was seen: the steps are the same',
+    measurements: [{ what: 'a', before: '1', after: '2', setup: 'one small network, 100 steps' }],
+  };
+  for (const meta of [
+    META,
+    { ...META, evidence: told },
+    { ...META, group: 'documented', evidence: told } as const,
+  ]) {
+    const painted = forTerminal(terminalPage(meta, { before: '', after: '' }, { paint: inColor, width: 60 }));
+    const coloured = [...painted.matchAll(/\x1b\[(?:2|3\d|9\d)m(.*?)\x1b\[(?:22|39)m/gs)].map(
+      ([, text = '']) => text,
+    );
+    expect(coloured).toEqual([meta.safety]);
+  }
 });
 
 describe('the catalogue', () => {

@@ -1,5 +1,6 @@
+import { FX } from '../../src/library/names.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { FX, isNamed } from '../../src/torch/training/wrapping.js';
+import { isNamed } from '../../src/torch/training/wrapping.js';
 
 /** Another file of the project that traces modules with torch.fx, any of which may have this one in it. */
 export function tracedElsewhere(module: PyModule): string | undefined {

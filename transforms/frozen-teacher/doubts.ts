@@ -118,7 +118,7 @@ function* doubtsOfForward(module: PyModule, network: PyNode, { compiler }: Fate)
     );
   const suspect = differentiatingNetwork(module, network);
   if (suspect !== undefined) yield unknown(anotherNetwork(shown(network), suspect));
-  const asking = classAskingForModeAround(module, true);
+  const asking = classAskingForModeAround(module, true, network);
   if (asking !== undefined) yield unknown(sameWithout(asking));
   if (hasInferenceFastPath(module))
     yield unknown(

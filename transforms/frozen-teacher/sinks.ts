@@ -274,8 +274,12 @@ function isTrainedSomehow(module: PyModule, value: PyNode, networks: ReadonlySet
   return networksIn(module, value, networks).length > 0;
 }
 
-/** What is called on the way to a value and may be a network, other than those in question. */
-function networksIn(module: PyModule, value: PyNode, networks: ReadonlySet<string>): readonly PyNode[] {
+/** What is called on the way to a value and may be a network, other than those in question; with its object, where it has one. */
+export function networksIn(
+  module: PyModule,
+  value: PyNode,
+  networks: ReadonlySet<string>,
+): readonly PyNode[] {
   const found: PyNode[] = [];
   traceGraph(module, value, {
     call: (call) => {

@@ -1,19 +1,27 @@
 import { isOfModule } from '../../src/library/library.js';
+import { placesOf } from '../../src/semantic/called-name.js';
+import { calledDefinition } from '../../src/semantic/definitions.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import {
+  argumentsOf,
   contextManagers,
   enclosingFunction,
   enclosingWiths,
+  isCallee,
   methodName,
   statementOf,
+  unparenthesized,
 } from '../../src/semantic/statements.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
 import { isForward, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
-import { isInTraining, networksIn, placesOf } from '../../src/torch/grad/teachers.js';
+import { isInTraining, networksIn as networksOfFile } from '../../src/torch/grad/teachers.js';
+import { traceGraph } from '../../src/torch/module/networks.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { gradModeOf } from '../../src/values/value/gradient.js';
+import { isLoss } from './inputs.js';
+import { networksIn } from './sinks.js';
 import { lossesOfTrainers } from './trainer.js';
 
 /** A statement of a training step that runs networks which are not trained there, and gives the result to variables. */
@@ -35,13 +43,14 @@ export interface TeacherSite {
 export function teacherSites(module: PyModule): readonly TeacherSite[] {
   if (switchesGradOff(module)) return [];
   if (backwards(module).length === 0 && lossesOfTrainers(module).length === 0) return [];
-  const { teachers } = networksIn(module);
+  const { teachers } = networksOfFile(module);
   const runs = new Map<PyNode, PyNode[]>();
   for (const text of teachers) {
     for (const network of placesOf(module, text)) {
       const call = callOn(network);
       if (call === undefined || !mayRun(call, text) || !isDifferentiatedAround(module, call)) continue;
       if (isGradOff(module, call) || isGradOn(module, call) || isTestCode(module, call)) continue;
+      if (isWhatTrains(module, call, text)) continue;
       // A method asks the project: last.
       if (!isForward(call, text) && !runsNetwork(module, call, text, isPartInProject)) continue;
       const statement = statementOf(call);
@@ -55,6 +64,46 @@ export function teacherSites(module: PyModule): readonly TeacherSite[] {
       .sort(([a], [b]) => a.start - b.start)
       .flatMap(([statement, networks]) => runOf(statement, networks) ?? []),
   );
+}
+
+/** What is differentiated hangs on this run, and on no other network: then this one is what is trained. */
+function isWhatTrains(module: PyModule, call: PyNode, text: string): boolean {
+  // A tensor may be what is trained, as the image of a style transfer.
+  if (module.mentions(/requires_grad(?!_?\(False| ?= ?False)|Parameter\(/)) return false;
+  const owner = enclosingFunction(call);
+  return backwards(module).some((backward) => {
+    if (enclosingFunction(backward.call) !== owner) return false;
+    const value = scaledValue(backward.value);
+    let isReached = false;
+    traceGraph(module, value, {
+      call: (each) => {
+        isReached ||= each === call;
+      },
+    });
+    return isReached && others(module, value, new Set([text])).length === 0;
+  });
+}
+
+/** Networks besides those in question. A name may say that something is none: nothing is fixed by that. */
+function others(module: PyModule, value: PyNode, own: ReadonlySet<string>): readonly PyNode[] {
+  return networksIn(module, value, own).filter((each) => {
+    const callee = isCallee(each) ? each : each.parent;
+    const call = callee !== undefined && isCallee(callee) ? callee.parent : undefined;
+    if (call === undefined || methodName(call) === 'scale') return false;
+    if (calledDefinition(module, call)?.type === 'function_definition') return false;
+    return !isLoss(module, each) && !/criteri(?:on|a)|loss/i.test(callee?.text ?? '');
+  });
+}
+
+/** `loss` of `scaler.scale(loss)`, and of `with amp.scale_loss(loss, optimizer) as scaled:`. */
+function scaledValue(value: PyNode): PyNode {
+  const node = unparenthesized(value);
+  if (node.type === 'call' && methodName(node) === 'scale') return argumentsOf(node)[0] ?? node;
+  if (node.type !== 'identifier') return node;
+  const [manager] = enclosingWiths(node)
+    .flatMap(contextManagers)
+    .filter((each) => each.parent?.type === 'as_pattern' && each.parent.named.at(-1)?.text === node.text);
+  return manager?.type === 'call' ? (argumentsOf(manager)[0] ?? node) : node;
 }
 
 function isDifferentiatedAround(module: PyModule, call: PyNode): boolean {

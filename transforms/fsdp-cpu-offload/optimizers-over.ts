@@ -3,7 +3,7 @@ import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { callsNamed } from '../../src/torch/training/fsdp.js';
+import { callsNamed } from '../../src/torch/training/training-loop.js';
 
 /** Calls that wrap a module in `FullyShardedDataParallel`. */
 export function shardings(module: PyModule): readonly PyNode[] {

@@ -6,7 +6,7 @@ import { importedPath } from '../../src/semantic/names.js';
 import { argumentsOf, keywordValue } from '../../src/semantic/statements.js';
 import { isTestFile } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { accumulatingLoops, callsNamed } from '../../src/torch/training/fsdp.js';
+import { accumulatingLoops, callsNamed } from '../../src/torch/training/training-loop.js';
 
 /** Calls of `CPUOffload(…)` of torch that may offload parameters. */
 export function cpuOffloads(module: PyModule): readonly PyNode[] {

@@ -17,8 +17,20 @@ function harmless(given = ''): string {
   return `get_ipython(${given})`;
 }
 
+/** A command of a shell. One that installs packages is kept: it says which versions there are. */
+function shell(command: string): string {
+  const words = command.replace(/\s+/g, ' ').trim();
+  const isKept = INSTALLS.test(words) && words.isWellFormed() && words.length <= LONGEST_COMMAND;
+  return isKept ? `get_ipython().system(${JSON.stringify(words)})` : harmless();
+}
+
+const INSTALLS = /\b(?:pip[\d.]*|conda|mamba|uv)\b.*\b(?:install|add)\b/;
+const LONGEST_COMMAND = 2000;
+
 /** Cell magics whose body is Python that runs among the variables of the notebook. */
-const PYTHON_BODY: ReadonlySet<string> = new Set(['capture', 'prun', 'time', 'timeit']);
+const PYTHON_BODY: ReadonlySet<string> = new Set([
+  ...['capture', 'memit', 'prun', 'pyinstrument', 'scalene', 'snakeviz', 'time', 'timeit', 'wandb'],
+]);
 
 /** Cell magics whose body another program reads. */
 const OTHER_PROGRAM: ReadonlySet<string> = new Set([
@@ -26,6 +38,8 @@ const OTHER_PROGRAM: ReadonlySet<string> = new Set([
   ...['python', 'python2', 'python3', 'pypy', 'writefile', 'file'],
   ...['html', 'HTML', 'javascript', 'js', 'latex', 'markdown', 'svg', 'SVG'],
 ]);
+
+const SHELLS: ReadonlySet<string> = new Set(['bash', 'sh', 'shell', 'cmd', 'system', 'sx']);
 
 /** Line magics that run the statement behind them. */
 const RUNS_STATEMENT: ReadonlySet<string> = new Set(['time', 'timeit', 'prun', 'memit', 'lprun', 'mprun']);
@@ -61,7 +75,14 @@ export function masksOf(lines: readonly string[]): readonly Mask[] {
     return [{ line: first, python: stated ?? '' }, ...lineMasks(lines, first + 1)];
   }
   const isOther = OTHER_PROGRAM.has(name) && !/--(?:out|err|proc)\b/.test(options);
-  return wholeCell(lines, isOther ? harmless() : unseen(`%%${name}`));
+  if (!isOther) return wholeCell(lines, unseen(`%%${name}`));
+  return wholeCell(lines, SHELLS.has(name) ? shell(commandsIn(lines.slice(first + 1))) : harmless());
+}
+
+/** The lines of a shell's program as one, without comments. */
+function commandsIn(lines: readonly string[]): string {
+  const installs = lines.join('\n').replace(/\\\n/g, ' ').split('\n');
+  return installs.filter((line) => !/^\s*#/.test(line) && INSTALLS.test(line)).join('; ');
 }
 
 function wholeCell(lines: readonly string[], python: string): readonly Mask[] {
@@ -73,35 +94,40 @@ function lineMasks(lines: readonly string[], from: number): readonly Mask[] {
   const reader = new LogicalLines();
   for (let at = from; at < lines.length; at++) {
     const line = lines[at] ?? '';
-    const python = reader.isAtStart ? pythonFor(line) : undefined;
+    const joined = reader.isAtStart ? joinedAt(lines, at) : [];
+    const python = reader.isAtStart ? pythonFor(line, joined.join(' ')) : undefined;
     if (python === undefined) {
       reader.read(line);
       continue;
     }
     masks.push({ line: at, python });
-    for (let last = line; last.endsWith('\\') && at + 1 < lines.length; ) {
-      at++;
-      last = lines[at] ?? '';
-      masks.push({ line: at, python: '' });
-    }
+    for (const _ of joined.slice(1)) masks.push({ line: ++at, python: '' });
   }
   return masks;
 }
 
-/** What stands for a line that begins a statement; undefined where it is Python. */
-function pythonFor(line: string): string | undefined {
+/** A line and those that backslashes join to it, without these. */
+function joinedAt(lines: readonly string[], at: number): readonly string[] {
+  let end = at;
+  while (lines[end]?.endsWith('\\') && end + 1 < lines.length) end++;
+  return lines.slice(at, end + 1).map((line) => line.replace(/\\$/, ''));
+}
+
+/** What stands for a line that begins a statement; undefined where it is Python. `whole`: with the lines joined to it. */
+function pythonFor(line: string, whole: string): string | undefined {
   const assigned = ASSIGNED.exec(line);
   if (assigned !== null) {
     const [, target = '', name, rest = ''] = assigned;
     return `${target} ${name === undefined ? harmless() : valueOf(name, rest)}`;
   }
   const plain = SHELL.exec(line) ?? HELP.exec(line) ?? AUTOMATIC.exec(line);
-  if (plain !== null) return `${plain[1]}${harmless()}`;
+  if (plain !== null) return `${plain[1]}${shell(whole.replace(/^\s*!+/, ''))}`;
   const magic = LINE_MAGIC.exec(line);
   if (magic === null) return undefined;
   const [, indent = '', name = '', rest = ''] = magic;
   const statement = RUNS_STATEMENT.has(name) ? statementIn(name, rest) : undefined;
-  return indent + (statement ?? (HARMLESS_LINES.has(name) ? harmless() : unseen(`%${name}`)));
+  if (statement !== undefined) return indent + statement;
+  return indent + (HARMLESS_LINES.has(name) ? shell(whole.replace(/^\s*%/, '')) : unseen(`%${name}`));
 }
 
 /** What a magic gives that a variable is set to. */

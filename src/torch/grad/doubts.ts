@@ -1,4 +1,4 @@
-import { definitionOf } from '../../semantic/flow.js';
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { partReturned } from '../../semantic/function-uses.js';
 import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -6,7 +6,7 @@ import { roleOf } from '../../semantic/names.js';
 import { isProgram } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { isAsync, receiverOf } from '../../semantic/statements.js';
-import { writesOf } from '../../semantic/variables.js';
+import { isLoopElement, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { suspicionsOf } from '../../values/effects/calls.js';
 import type { Suspect } from '../../values/effects/differentiators.js';
@@ -19,6 +19,7 @@ import {
 } from '../../values/effects/forward.js';
 import { differentiatingReader, trainingAutocastAround } from '../../values/effects/mode.js';
 import {
+  differentiatesUnseen,
   differentiatesWhenIterated,
   differentiatingNetwork,
   suspectInWords,
@@ -115,18 +116,6 @@ export function* doubtsAbout(
       ask('importable')`May ${'torch'} be imported at the top of this file, where only functions import it?`,
     );
   if (torch === 'no') yield unknown(IS_TORCH.unknown);
-}
-
-/** `batch[0]` of `for batch in loader`: nobody has it by this name. */
-function isLoopElement(module: PyModule, functionNode: PyNode, place: PyNode): boolean {
-  const root = place.type === 'subscript' ? place.value : undefined;
-  const scope = root?.type === 'identifier' ? module.resolve(root) : undefined;
-  return (
-    root !== undefined &&
-    scope !== undefined &&
-    scope.node === functionNode &&
-    module.writes(scope, root.text).every((write) => definitionOf(write).kind === 'loop')
-  );
 }
 
 /** Callers make numbers and texts of it, and nobody outside the project is one. */
@@ -249,10 +238,15 @@ export function* doubtsAboutNetwork(
         'cached-parametrization',
       )`Does \`${text}\` run outside the \`parametrize.cached()\` ${cached}, which would keep its weights without their graph?`,
     );
-  const asking = classAskingForModeAround(module, mayTrain);
+  const asking = classAskingForModeAround(module, mayTrain, part);
   if (asking !== undefined) yield unknown(sameWithout(asking));
   const network = differentiatingNetwork(module, model);
   if (network !== undefined) yield unknown(anotherNetwork(text, network));
+  const unseen = differentiatesUnseen(module);
+  if (unseen !== undefined)
+    yield unknown(ask('runs-without')`Does this run without ${suspectInWords(unseen)}?`);
+  const watched = module.memo(watchesSaved, module);
+  if (watched !== undefined) yield unknown(measuresOther(watched));
   const attention = hasInferenceFastPath(module)
     ? 'attention modules, here or in a file that is imported,'
     : attentionGivenIn(module, model, functionNode);
@@ -264,23 +258,51 @@ export function* doubtsAboutNetwork(
     );
 }
 
+/** Where the project hears of everything that autograd saves. */
+function watchesSaved(module: PyModule): string | undefined {
+  const word = 'saved_tensors_hooks';
+  const files = module.around.summaries({ word, beside: [] }, namesWord);
+  return namesWord(module.alone, word) || files?.includes(true) !== false ? word : undefined;
+}
+
+function namesWord(alone: PyModule, word: string): boolean {
+  return alone.words(word).length > 0;
+}
+
 export function measuresOther(measured: string): Question {
   return ask('measures-other')`Does \`${measured}\` measure something other than what autograd keeps?`;
 }
 
 export function stateOnlyRead(state: { readonly owner: string; readonly attribute: string }): Question {
+  if (!isName(state.owner))
+    return ask(
+      'kept-only-read',
+    )`Is all that ${'the networks of this project'} keep of a forward ${ONLY_READ} (there are more than were looked into)?`;
   return ask(
     'kept-only-read',
   )`Is what the forward of \`${state.owner}\` leaves in \`${state.attribute}\` ${ONLY_READ}?`;
 }
 
+/** Other words stand for what was too much to look into. */
+function isName(text: string): boolean {
+  return !text.includes(' ');
+}
+
 export function sameWithout(asking: string): Question {
+  if (!isName(asking))
+    return ask(
+      'same-without',
+    )`Do all of ${'the networks of this project'} compute the same without gradients (more of them may ask whether they are on than were looked into)?`;
   return ask(
     'same-without',
   )`Does \`${asking}\`, which asks whether gradients are on, compute the same without?`;
 }
 
 export function anotherNetwork(text: string, network: Suspect): Question {
+  if (network.isUnread)
+    return ask(
+      'another-network',
+    )`Is \`${text}\` a network whose forward differentiates nothing (more files here do that than were looked into)?`;
   return network.isHeld
     ? ask('another-network')`Does \`${text}\` run something other than ${suspectInWords(network)}?`
     : ask('another-network')`Is \`${text}\` something other than ${suspectInWords(network)}?`;
@@ -288,13 +310,11 @@ export function anotherNetwork(text: string, network: Suspect): Question {
 
 /** Whether something in the project asks whether gradients are on; in evaluation mode it mostly does not. */
 function mayAskForMode(module: PyModule): boolean {
-  const mention = { word: 'is_grad_enabled', beside: [] };
-  const elsewhere = module.around.summaries(mention, asksForMode);
-  return module.memo(asksForMode, module) || elsewhere === undefined || elsewhere.includes(true);
+  return isAnywhere(module, 'is_grad_enabled', hasWord);
 }
 
-function asksForMode(module: PyModule): boolean {
-  return module.words('is_grad_enabled').length > 0;
+function hasWord(alone: PyModule, word: string): boolean {
+  return alone.words(word).length > 0;
 }
 
 /** A model that is given in may come from a file that makes such modules. */

@@ -107,7 +107,8 @@ function findEvaluations(module: PyModule): readonly Evaluation[] {
     if (call === undefined || !switchesToEvaluation(call)) continue;
     const model = networkOf(call);
     const functionNode = enclosingFunction(call);
-    if (model === undefined || functionNode === undefined || isNested(call, functionNode)) continue;
+    const owner = call.closest('lambda', 'class_definition', 'function_definition');
+    if (model === undefined || functionNode === undefined || owner !== functionNode) continue;
     const models = found.get(functionNode) ?? new Map<string, { model: PyNode; evals: PyNode[] }>();
     const known = models.get(model.text) ?? { model, evals: [] };
     known.evals.push(call);
@@ -174,11 +175,6 @@ export function networkOf(evalCall: PyNode): PyNode | undefined {
   let inner = receiverOf(evalCall);
   while (inner?.type === 'call' && givesModule(methodName(inner) ?? '')) inner = receiverOf(inner);
   return inner !== undefined && isPlainPath(inner) ? inner : undefined;
-}
-
-function isNested(node: PyNode, functionNode: PyNode): boolean {
-  const nearest = node.closest('lambda', 'class_definition', 'function_definition');
-  return nearest !== functionNode;
 }
 
 /** `model.train()`, or a switch to a mode that is not known. */

@@ -1,3 +1,4 @@
+import { FAST_PATHS, VALUES_ONLY } from '../../library/names.js';
 import { placeOf } from '../../semantic/gate.js';
 import { modulesBehindImports } from '../../semantic/imported-modules.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -5,13 +6,6 @@ import { enclosingFunction } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 
-/** Modules with a faster path that only runs without gradients: other kernels, other rounding, other padding. */
-const FAST_PATHS: readonly string[] = [
-  'TransformerEncoder',
-  'TransformerDecoder',
-  'MultiheadAttention',
-  'nn.Transformer(',
-];
 /** In another file, by whatever name it goes there; and the models of torchvision that are made of them. */
 const FAST_PATH =
   /\b(?:Transformer(?:En|De)coder(?:Layer)?|MultiheadAttention|nn\.Transformer|vit_[blh]_\d+)(?:\b(?!\.|\w)|[()])/;
@@ -55,16 +49,6 @@ export function fastPathGivenIn(module: PyModule, functionNode: PyNode, hops = 0
   }
   return undefined;
 }
-
-/** Of linear algebra, what computes the vectors, too, where a graph is recorded: on the CPU, the values are then rounded otherwise. */
-const VALUES_ONLY: readonly string[] = [
-  'svdvals',
-  'eigvalsh',
-  'lstsq',
-  'matrix_norm',
-  'linalg.cond',
-  'linalg.norm',
-];
 
 /** Such a function in a part of the file. */
 export function valuesOnlyIn(module: PyModule, part: PyNode): string | undefined {

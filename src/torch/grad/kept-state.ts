@@ -1,7 +1,8 @@
-import { CACHING, PARAMETRIZE_CACHED } from '../../library/names.js';
+import { CACHING, PARAMETRIZE_CACHED, RECOMPUTING } from '../../library/names.js';
+import { foundAnywhere, isAnywhere } from '../../semantic/anywhere.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { nameOf } from '../../semantic/called-name.js';
-import { attributeOfSelf, calledDefinition } from '../../semantic/definitions.js';
+import { ancestryOf, attributeOfSelf, calledDefinition } from '../../semantic/definitions.js';
 import { placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -11,10 +12,14 @@ import {
   calleeOf,
   decoratorsOf,
   enclosingClass,
+  enclosingFunction,
   givenTo,
+  keywordValue,
   ownNodes,
+  positionalArguments,
   wholeName,
 } from '../../semantic/statements.js';
+import { plainString } from '../../semantic/strings.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../../values/value/plain.js';
 import { mayHold } from '../module/holds.js';
@@ -52,6 +57,8 @@ interface Handed {
 export function stateOfForward(module: PyModule, network: PyNode): KeptState | undefined {
   const files = module.memo(keptAnywhere, module);
   if (files === undefined) return UNREAD;
+  const recomputed = module.memo(recomputedWeight, module);
+  if (recomputed !== undefined) return recomputed;
   const may = ({ owner }: { readonly owner: string }): boolean => mayHold(module, network, owner);
   for (const { states, calls } of files) {
     const state = states.find(
@@ -83,9 +90,7 @@ function isReadInProject(module: PyModule, name: string): boolean {
 }
 
 function findRead(module: PyModule, name: string): boolean {
-  if (name === '' || readsGraphOf(module.alone, name)) return true;
-  const files = module.around.summaries({ word: name, beside: [] }, readsGraphOf);
-  return files === undefined || files.includes(true);
+  return name === '' || isAnywhere(module, name, readsGraphOf);
 }
 
 /** Where a function or method of the project of this name keeps what it is given, if somebody reads that. */
@@ -107,9 +112,7 @@ function keptByFunction(alone: PyModule, name: string): readonly { into: string;
 }
 
 function findCache(module: PyModule, name: string): string | undefined {
-  const files = module.around.summaries({ word: name, beside: [] }, keptByDecorator);
-  if (files === undefined) return name;
-  return [...files, keptByDecorator(module.alone, name)].find((each) => each !== undefined);
+  return foundAnywhere(module, name, keptByDecorator, name);
 }
 
 /** What the function that a decorator puts in the place of another keeps. */
@@ -168,10 +171,12 @@ function* statesLeft(
   owner: string,
 ): Generator<KeptState> {
   for (const { into, name } of storesRunBy(module, method)) {
-    const isRead = attributeOfSelf(into)
-      ? isReadByFamily(module, classNode, name)
-      : readsGraphOf(module, name);
-    yield { owner, attribute: into.text, unread: isRead ? undefined : name };
+    const own = attributeOfSelf(into)?.classNode;
+    const isRead = own ? isReadByFamily(module, classNode, name) : readsGraphOf(module, name);
+    // `self` of a helper is another object than the network.
+    const isHelper = own !== undefined && !ancestryOf(module, classNode).classes.includes(own);
+    const attribute = isHelper ? `${own.name?.text}.${name}` : into.text;
+    yield { owner, attribute, unread: isRead ? undefined : name };
   }
   // `@cached_property`: what it computed once is there for all who ask later.
   const caching = decoratorsOf(method).some((each) => caches(module, each));
@@ -225,6 +230,52 @@ function namesGiven(module: PyModule, method: PyNode): readonly string[] {
       return [];
     if (path === undefined && callee.object?.type === 'call') return [];
     return givenTo(call).some((each) => mayHaveGraph(module, each)) ? [name] : [];
+  });
+}
+
+/** `weight_norm(layer)`: what a forward has made of its parameters is on the layer until the next, for a penalty of weights. */
+function recomputedWeight(module: PyModule): KeptState | undefined {
+  const wholes = [...RECOMPUTING].map((path) => path.slice(path.lastIndexOf('.') + 1));
+  for (const word of new Set(wholes)) {
+    const files = module.around.summaries({ word, beside: [] }, recomputedIn);
+    if (files === undefined) return UNREAD;
+    for (const state of [recomputedIn(module.alone, word), ...files].flat())
+      if (isWeightRead(module, state.unread ?? '')) return state;
+  }
+  return undefined;
+}
+
+function recomputedIn(alone: PyModule, word: string): readonly KeptState[] {
+  return alone.words(word).flatMap((node) => {
+    const whole = wholeName(node);
+    // By another name it may be called with any.
+    if (node.closest('aliased_import', 'block', 'module')?.type === 'aliased_import')
+      return [{ owner: word, attribute: 'self', unread: '' }];
+    if (!RECOMPUTING.has(qualifiedName(alone, whole) ?? '')) return [];
+    const call = whole.parent?.type === 'call' && whole.parent.function === whole ? whole.parent : undefined;
+    const given = call && (keywordValue(call, 'name') ?? positionalArguments(call)[1]);
+    const name = given === undefined ? 'weight' : (plainString(given) ?? '');
+    return [{ owner: word, attribute: name, unread: name }];
+  });
+}
+
+function isWeightRead(module: PyModule, name: string): boolean {
+  if (name === '' || module.alone.memo(readsWeight, name)) return true;
+  const files = module.around.summaries({ word: name, beside: [] }, readsWeight);
+  return files === undefined || files.includes(true);
+}
+
+/** Other than by a forward, before which it is computed, and to be initialised. */
+function readsWeight(alone: PyModule, name: string): boolean {
+  if (new RegExp(`getattr\\([^()]*,\\s*["']${name}["']`).test(alone.code)) return true;
+  return alone.words(name).some((node) => {
+    const place = node.parent;
+    if (place?.type !== 'attribute' || place.attribute !== node || !isReadForGraph(alone, place))
+      return false;
+    const call = place.parent?.type === 'argument_list' ? place.parent.parent : undefined;
+    if (call?.function && qualifiedName(alone, call.function)?.startsWith('torch.nn.init.')) return false;
+    const method = enclosingFunction(place);
+    return !(attributeOfSelf(place) && method !== undefined && runsInForward(alone, method));
   });
 }
 

@@ -41,12 +41,13 @@ export function spendingBackward(module: PyModule, value: PyNode): Backward | un
 /** The backward of the same round that has used up the pass of the network which the value was computed from. */
 export function passSpendingBackward(module: PyModule, value: PyNode): Backward | undefined {
   const passes = new Set<PyNode>();
-  const run = callsBehind(module, value);
+  const mayRun = (call: PyNode): boolean => mayHaveWeights(module, call);
+  const run = callsBehind(module, value).filter(mayRun);
   traceGraph(module, value, {
     binding: ({ node, value: given }) => {
       if (networksOf(module, given).size === 0) return;
       // Where nothing else ran since, there is no graph but its own.
-      const before = new Set(callsBehind(module, given));
+      const before = new Set(callsBehind(module, given).filter(mayRun));
       if (isPass(module, given) || run.every((call) => before.has(call))) passes.add(node);
     },
   });
@@ -58,28 +59,18 @@ export function passSpendingBackward(module: PyModule, value: PyNode): Backward 
   );
 }
 
-/** The calls behind a value whose code may have weights of its own. */
+/** The calls that the graph of a value may come from. */
 function callsBehind(module: PyModule, value: PyNode): readonly PyNode[] {
   const found: PyNode[] = [];
-  traceGraph(module, value, {
-    call: (call) => {
-      if (mayHaveWeights(module, call)) found.push(call);
-    },
-  });
+  traceGraph(module, value, { call: (call) => found.push(call) });
   return found;
 }
 
 /** A network certainly ran: what is called was made by a class of modules, or is asked for its parameters or its mode. */
 function isPass(module: PyModule, value: PyNode): boolean {
-  let found = false;
-  traceGraph(module, value, {
-    call: (call) => {
-      const callee = call.function;
-      const owners = [callee, callee?.type === 'attribute' ? callee.object : undefined];
-      found ||= owners.some((each) => each !== undefined && isNetwork(module, each));
-    },
-  });
-  return found;
+  return callsBehind(module, value).some((call) =>
+    [call.function, receiverOf(call)].some((each) => each !== undefined && isNetwork(module, each)),
+  );
 }
 
 function isNetwork(module: PyModule, value: PyNode): boolean {
@@ -125,13 +116,7 @@ function runsHelper(module: PyModule, call: PyNode): boolean {
 
 /** The value was computed by layers in a chain: to differentiate it takes weights as they were. */
 export function needsWeights(module: PyModule, value: PyNode): boolean {
-  let found = false;
-  traceGraph(module, value, {
-    call: (node) => {
-      found ||= runsChain(module, node);
-    },
-  });
-  return found;
+  return callsBehind(module, value).some((call) => runsChain(module, call));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { walksModule } from '../../library/library.js';
 import { DEEPCOPY } from '../../library/names.js';
-import { methodCallsAt } from '../../semantic/called-name.js';
+import { methodCallsAt, placesOf, targetGiven } from '../../semantic/called-name.js';
 import { definitionOf } from '../../semantic/flow.js';
 import { functionUses } from '../../semantic/function-uses.js';
 import { calledPath } from '../../semantic/imports.js';
@@ -13,7 +13,6 @@ import {
   methodName,
   receiverOf,
   statementOf,
-  wholeName,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff, onlyRunsGradOff } from '../../values/effects/mode.js';
@@ -86,7 +85,7 @@ function* twinsOf(module: PyModule, trained: ReadonlySet<string>): Generator<str
   for (const maker of makers) {
     for (const node of module.at(`${maker}(`)) {
       const call = node.closest('call');
-      const target = call?.function?.text === maker ? targetOf(call) : undefined;
+      const target = call?.function?.text === maker ? targetGiven(call) : undefined;
       if (target !== undefined && isPlainPath(target)) yield target.text;
     }
   }
@@ -104,29 +103,6 @@ function makerOf(value: PyNode): PyNode | undefined {
   for (let inner = receiverOf(call); inner?.type === 'call'; inner = receiverOf(call)) call = inner;
   const callee = call.type === 'call' ? call.function : undefined;
   return callee !== undefined && /(?:^|\.)[A-Z]\w*$/.test(callee.text) ? callee : undefined;
-}
-
-/** The name that gets what a call makes, perhaps moved. */
-function targetOf(call: PyNode): PyNode | undefined {
-  let value = call;
-  while (value.parent?.type === 'attribute' && value.parent.parent?.type === 'call')
-    value = value.parent.parent;
-  const { parent } = value;
-  if (parent?.type === 'assignment') return parent.right === value ? parent.left : undefined;
-  const assignment = parent?.parent;
-  const targets = assignment?.type === 'assignment' ? assignment.left?.named : undefined;
-  return parent !== undefined && targets?.length === parent.named.length
-    ? targets[parent.named.indexOf(value)]
-    : undefined;
-}
-
-/** Where the network stands, as written. */
-export function placesOf(module: PyModule, text: string): readonly PyNode[] {
-  const last = text.slice(text.lastIndexOf('.') + 1);
-  return module.words(last).flatMap((node) => {
-    const whole = wholeName(node);
-    return whole.text === text ? [whole] : [];
-  });
 }
 
 /** The code around differentiates, or a function of the file that runs it does. */

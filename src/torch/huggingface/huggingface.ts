@@ -1,4 +1,4 @@
-import { ARGUMENT_WORDS } from '../../library/huggingface.js';
+import { ARGUMENT_WORDS, OLD_PPO } from '../../library/huggingface.js';
 import { row } from '../../library/library.js';
 import { type Answer, all, not } from '../../semantic/answer.js';
 import { ancestryOf, definitionBehind, methodNamed } from '../../semantic/definitions.js';
@@ -42,23 +42,6 @@ export function argumentsCall(module: PyModule, call: PyNode): ArgumentsCall | u
   const found = callee && listedClass(module, callee, 'arguments');
   return found === undefined || isOldPpoConfig(call) ? undefined : { module, call, own: found.own };
 }
-
-/** Before trl 0.12, `PPOConfig` was a class by itself: these it took, and arguments of a trainer it did not. */
-const OLD_PPO: readonly string[] = [
-  'accelerator_kwargs',
-  'adap_kl_ctrl',
-  'early_stopping',
-  'init_kl_coef',
-  'log_with',
-  'optimize_cuda_cache',
-  'optimize_device_cache',
-  'ppo_epochs',
-  'project_kwargs',
-  'steps',
-  'target_kl',
-  'tracker_kwargs',
-  'tracker_project_name',
-];
 
 function isOldPpoConfig(call: PyNode): boolean {
   if (!/\bPPOConfig$/.test(call.function?.text ?? '')) return false;

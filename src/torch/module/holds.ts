@@ -1,5 +1,6 @@
 import { givesModule } from '../../library/library.js';
 import { isModelMaker } from '../../library/paths.js';
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { classAround } from '../../semantic/definitions.js';
 import { leadsInside } from '../../semantic/elsewhere.js';
 import { isGivenParts, isOnlyUsed } from '../../semantic/given-away.js';
@@ -45,8 +46,7 @@ function classesIn(module: PyModule, network: PyNode): ReadonlySet<string> | und
 
 /** Whether some file makes an instance of the class and hands it to others, who may make it a part of a network. */
 function isHandedOn(module: PyModule, owner: string): boolean {
-  const files = module.around.summaries({ word: owner, beside: [] }, handsOn);
-  return files === undefined || files.includes(true) || handsOn(module.alone, owner);
+  return isAnywhere(module, owner, handsOn);
 }
 
 function handsOn(alone: PyModule, owner: string): boolean {

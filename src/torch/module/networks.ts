@@ -1,7 +1,6 @@
 import { cutsGraph, row } from '../../library/library.js';
-import { attributeValues } from '../../semantic/attributes.js';
+import { makersOf } from '../../semantic/attributes.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
-import { makerOf } from '../../semantic/elsewhere.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -79,16 +78,11 @@ function calledNetworks(module: PyModule, call: PyNode): readonly string[] {
 export function mayHaveWeights(module: PyModule, call: PyNode): boolean {
   const callee = call.function;
   if (callee === undefined || qualifiedName(module, callee) !== undefined) return false;
-  if (isLossModule(module, callee)) return false;
+  // A loss of torch, as far as the file shows.
+  if (makersOf(module, callee).every((path) => row(path ?? '')?.is === 'loss')) return false;
   if (callee.type === 'identifier') return module.resolve(callee) !== undefined;
   const object = callee.type === 'attribute' ? callee.object : undefined;
   return object === undefined || !isComputed(module, object);
-}
-
-/** Made by a loss of torch, as far as the file shows. */
-function isLossModule(module: PyModule, value: PyNode): boolean {
-  const made = value.type === 'attribute' ? attributeValues(module, value) : [value];
-  return made?.every((each) => row(makerOf(module, each) ?? '')?.is === 'loss') ?? false;
 }
 
 /** A value that was computed here: its methods are no networks. */

@@ -16,8 +16,7 @@ import { recordsNoGraph } from '../../values/value/gradient.js';
 import { isTorchCode } from '../framework.js';
 import { backwardsIn } from '../grad/backward-calls.js';
 import { callersElsewhere, isOnlyReadByCallers } from '../grad/callers.js';
-import { isDifferentiated } from '../grad/differentiated.js';
-import { spendingStep } from '../grad/spending-step.js';
+import { isDifferentiated, spendingStep } from '../grad/spending-step.js';
 import {
   holdsActivations,
   needsWeights,

@@ -1,15 +1,16 @@
+import { isMaker } from '../../library/library.js';
+import { NUMPY } from '../../library/names.js';
 import { familyOf } from '../../semantic/attribute-uses.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { type Gate, gate, shown } from '../../semantic/gate.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { once } from '../../semantic/once.js';
 import { ask } from '../../semantic/question.js';
-import { argumentsOf, methodName, receiverOf } from '../../semantic/statements.js';
+import { argumentsOf, keywordArgument, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
 import { type TensorRead, tensorRead } from '../../values/uses/tensor-read.js';
-import { cpuSource } from '../../values/value/device.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import type { RunningStatistic, Update } from './running-statistic.js';
 
@@ -134,4 +135,35 @@ export function inPlaceReadGate(
       if (logged || gradOff) return { answer: 'unknown', otherwise: unknown };
       return because(`${self} is passed on where gradients are recorded, and may be saved for backward`);
   }
+}
+
+/** Definitions are followed this far in search of a move. */
+const MAX_MOVES = 10;
+
+/** The call that puts a value on the CPU wherever its inputs are, in the expression or in what its names were given. */
+export function cpuSource(module: PyModule, expression: PyNode, depth = 0): PyNode | undefined {
+  if (depth > MAX_MOVES) return undefined;
+  for (const node of expression.walk()) {
+    if (node.type === 'call' && movesToCpu(module, node)) return node;
+    if (node.type !== 'identifier' || node.parent?.attribute === node) continue;
+    for (const found of reachingDefinitions(module, node) ?? []) {
+      const given =
+        found.kind === 'value' || found.kind === 'update' || found.kind === 'part' ? found.value : undefined;
+      const source = given && !given.contains(node) ? cpuSource(module, given, depth + 1) : undefined;
+      if (source !== undefined) return source;
+    }
+  }
+  return undefined;
+}
+
+function movesToCpu(module: PyModule, call: PyNode): boolean {
+  const name = methodName(call) ?? '';
+  if (name === 'cpu' || name === 'numpy') return true;
+  if (
+    argumentsOf(call).some(({ text }) => /^(?:device\s*=\s*)?(?:torch\.device\()?["']cpu["']\)?$/.test(text))
+  )
+    return true;
+  const path = calledPath(module, call);
+  if (path === undefined) return false;
+  return path.startsWith(NUMPY) || (isMaker(path) && keywordArgument(call, 'device') === undefined);
 }

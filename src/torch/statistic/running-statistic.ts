@@ -1,19 +1,27 @@
 import { cutsGraph } from '../../library/library.js';
 import { LERP } from '../../library/names.js';
 import { type AttributeUse, attributeUses } from '../../semantic/attribute-uses.js';
-import { areComplements, isNumeral, isOperation, swapped } from '../../semantic/complements.js';
+import {
+  areComplements,
+  choices,
+  isNumeral,
+  isOperation,
+  stepped,
+  swapped,
+} from '../../semantic/complements.js';
 import { classAround } from '../../semantic/definitions.js';
 import { importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
   argumentsOf,
-  enclosingClass,
-  enclosingFunction,
+  elementSet,
+  isMethodBody,
   methodName,
   receiverOf,
   statementOf,
   unparenthesized,
 } from '../../semantic/statements.js';
+import { restOfStatement } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
@@ -85,7 +93,7 @@ function* averageMarks(text: string): Generator<{ name: string; at: number; assi
     const behind = match.index + written.length;
     // The cheapest question first: most attributes are assigned once, in `__init__`.
     if (assigned && !text.slice(behind, behind + REACH).includes(`self.${name}`)) continue;
-    const value = assigned ? restOfStatement(text, behind) : '';
+    const value = assigned ? restOfStatement(text, behind, REACH) : '';
     mayAverage ??= PRODUCT.test(text);
     if (!mayAverage) return;
     if (assigned && !PRODUCT.test(value)) continue;
@@ -94,25 +102,11 @@ function* averageMarks(text: string): Generator<{ name: string; at: number; assi
   }
 }
 
-/** From an offset to the end of its logical line, or a little further. */
-function restOfStatement(text: string, from: number): string {
-  let depth = 0;
-  for (const match of text
-    .slice(from, from + REACH)
-    .matchAll(/#[^\r\n]*|(["'])(?:\\.|(?!\1).)*\1|[([{]|[)\]}]|\\?\r?\n|\\?\r/g)) {
-    const [token] = match;
-    if ('([{'.includes(token)) depth++;
-    else if (')]}'.includes(token)) depth--;
-    else if (/^[\r\n]/.test(token) && depth <= 0) return text.slice(from, from + match.index);
-  }
-  return text.slice(from, from + REACH);
-}
-
 function findStatistics(module: PyModule): readonly RunningStatistic[] {
   const found = new Map<string, { classNode: PyNode; name: string; updates: Update[] }>();
   for (const { name, at, assigned } of averageMarks(module.text)) {
     const attribute = module.root.descendantAt(at).parent;
-    const target = elementOf(attribute) ?? attribute;
+    const target = elementSet(attribute) ?? attribute;
     const update = target && (assigned ? updateAt(module, target) : updateInPlace(target));
     const classNode = target && classAround(target)?.classNode;
     if (update === undefined || classNode === undefined) continue;
@@ -122,14 +116,6 @@ function findStatistics(module: PyModule): readonly RunningStatistic[] {
     group.updates.push(update);
   }
   return [...found.values()].flatMap((group) => statisticOf(module, group) ?? []);
-}
-
-/** `self.name[key]` of `self.name`, where that is assigned. */
-function elementOf(attribute: PyNode | undefined): PyNode | undefined {
-  const element = attribute?.parent;
-  const isSet = /^(?:augmented_)?assignment$/.test(element?.parent?.type ?? '');
-  const isElement = element?.type === 'subscript' && element.value === attribute;
-  return isElement && isSet && element.parent?.left === element ? element : undefined;
 }
 
 function statisticOf(
@@ -148,7 +134,7 @@ function statisticOf(
   const isOfElements = updates.every(({ target }) => target.type === 'subscript');
   // Where the elements are averaged, setting one is a write.
   const element = ({ node }: AttributeUse): PyNode | undefined =>
-    isOfElements ? elementOf(node) : undefined;
+    isOfElements ? elementSet(node) : undefined;
   return {
     classNode,
     name,
@@ -205,23 +191,6 @@ function updateInPlace(target: PyNode): Update | undefined {
   return { statement: statementOf(target), target, fresh, ...plain };
 }
 
-/** In a method other than `__init__`, not in a function inside one. */
-function isMethodBody(node: PyNode): boolean {
-  const owner = enclosingFunction(node);
-  return owner !== undefined && enclosingClass(owner) !== undefined && owner.name?.text !== '__init__';
-}
-
-/** The value itself, or either side of `a if … else b` with the other one. */
-function choices(value: PyNode): readonly (readonly [PyNode, PyNode?])[] {
-  const node = unparenthesized(value);
-  const [one, , other] = node.named;
-  if (node.type !== 'conditional_expression' || one === undefined || other === undefined) return [[node]];
-  return [
-    [one, other],
-    [other, one],
-  ];
-}
-
 type Parts = Pick<Update, 'fresh' | 'decay' | 'gain' | 'isAverage' | 'cutsOld' | 'takesTensor'>;
 
 /** `old * decay + fresh * gain`, in any order. */
@@ -260,18 +229,6 @@ function step(module: PyModule, old: string, value: PyNode): Parts | undefined {
     const fresh =
       unparenthesized(kept).text === old ? stepped(old, unparenthesized(added), falls) : undefined;
     if (fresh !== undefined) return { ...plain, fresh };
-  }
-  return undefined;
-}
-
-/** `fresh` of `(fresh - old) * gain`, or of `(old - fresh) * gain` where that is taken away. */
-function stepped(old: string, product: PyNode, falls: boolean): PyNode | undefined {
-  if (!isOperation(product, '*')) return undefined;
-  for (const [difference] of swapped(product)) {
-    const inner = unparenthesized(difference);
-    const [left, right] = [inner.left, inner.right];
-    const [fresh, gone] = falls ? [right, left] : [left, right];
-    if (isOperation(inner, '-') && gone?.text === old && fresh !== undefined) return fresh;
   }
   return undefined;
 }

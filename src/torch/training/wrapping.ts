@@ -1,10 +1,14 @@
 import {
+  BUFFER_WALKERS,
   DISTRIBUTED_CLUES,
+  FX,
   HALF_DTYPES,
   NN_MODULE,
+  NORM_BUFFERS,
   PARALLEL_WRAPPERS,
   PLAIN_BASES,
   TORCH_JIT,
+  TRAINERS,
 } from '../../library/names.js';
 import { familyOf } from '../../semantic/attribute-uses.js';
 import { methodCallsAt } from '../../semantic/called-name.js';
@@ -132,21 +136,6 @@ function wrappingElsewhere(module: PyModule): { readonly word: string; readonly 
   return undefined;
 }
 
-/** Who runs the module on several devices, or casts it, without the file showing how. */
-const TRAINERS: readonly string[] = ['DDP', 'FSDP', 'Fabric', 'Trainer', 'init_process_group'];
-/** What treats all buffers of a module alike: copies, averages, replaces or shares them. */
-const BUFFER_WALKERS: readonly string[] = [
-  'buffers',
-  'named_buffers',
-  '_buffers',
-  'functional_call',
-  'stack_module_state',
-  'AveragedModel',
-  'share_memory',
-  '_apply',
-  'to_empty',
-  'vmap',
-];
 const CASTS: ReadonlySet<string> = new Set(['half', 'bfloat16', 'float16']);
 const WRAPPING_WORDS: readonly string[] = [
   ...PARALLEL_WRAPPERS,
@@ -158,7 +147,6 @@ const WRAPPING_WORDS: readonly string[] = [
   'jit',
 ];
 const WRAPS = new RegExp(`\\b(?:${WRAPPING_WORDS.join('|')})\\b`);
-const NORM_BUFFERS: ReadonlySet<string> = new Set(['running_mean', 'running_var', 'num_batches_tracked']);
 
 export function isNamed(module: PyModule, name: string): boolean {
   return module.at(name).some(({ text, type }) => type === 'identifier' && text === name);
@@ -185,14 +173,6 @@ function findCast(module: PyModule): boolean {
 export function isTraced(module: PyModule): boolean {
   return usesTorchScript(module) || FX.some((each) => isNamed(module, each));
 }
-
-export const FX: readonly string[] = [
-  'fx',
-  'symbolic_trace',
-  'prepare_fx',
-  'prepare_qat_fx',
-  'create_feature_extractor',
-];
 
 function usesTorchScript(module: PyModule): boolean {
   return module.at('jit').some((hit) => {

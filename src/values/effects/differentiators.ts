@@ -1,6 +1,6 @@
 import { AUTOGRAD_FUNCTIONS, CONTEXT_MANAGER, PLAIN_BASES } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
-import { ancestryOf, methodsOf } from '../../semantic/definitions.js';
+import { ancestryOf, attributeOfSelf, methodsOf } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
 import { Gathered } from '../../semantic/gathered.js';
@@ -16,9 +16,8 @@ import { questionFor } from '../../semantic/surroundings.js';
 import { isUnbound, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
-import { isMadePartial, runsWhenGoneThrough } from './gone-through.js';
 import { type GradUse, gradUses } from './grad.js';
-import { isGivenToLibrary, usedAsValue } from './handed-on.js';
+import { isGivenToLibrary, isMadePartial, runsWhenGoneThrough, usedAsValue } from './handed-on.js';
 
 /** A function of the project that differentiates, or runs one of its file that does. Plain data: it outlives the scan. */
 export interface Differentiator {
@@ -47,6 +46,8 @@ export interface Suspect {
   readonly clause: string;
   /** A forward may hold it, and is none itself. */
   readonly isHeld?: true;
+  /** It stands for files that were too many to look into. */
+  readonly isUnread?: true;
 }
 
 /** What runs when an object is called. */
@@ -156,8 +157,15 @@ function isOfImport(module: PyModule, attribute: PyNode): boolean {
   const path = qualifiedName(module, attribute) ?? (object && makerOf(module, object));
   if (path !== undefined) return !isOfKnownPackage(path);
   const name = attribute.attribute?.text ?? '';
+  if (isModeOfModule(module, attribute)) return false;
   // What the class around it has is not elsewhere.
   return object !== undefined && !isMethodOfLibraries(name) && !isOwnMember(module, object, name);
+}
+
+/** `self.training` of a module: torch sets it on each object, so that no method of that name is behind it. */
+function isModeOfModule(module: PyModule, attribute: PyNode): boolean {
+  const own = attribute.attribute?.text === 'training' ? attributeOfSelf(attribute) : undefined;
+  return own !== undefined && ancestryOf(module, own.classNode).imported.some(isModuleClass);
 }
 
 /** The functions that hold one of these places, or run one of their file that does. */

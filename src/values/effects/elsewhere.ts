@@ -3,9 +3,10 @@ import { modulesAround } from '../../semantic/imported-modules.js';
 import type { PyModule } from '../../semantic/module.js';
 import { reachedFrom } from '../../semantic/reach.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
+import { enclosingFunction } from '../../semantic/statements.js';
 
 import type { PyNode } from '../../syntax/node.js';
-import { classAskingForMode, classAskingInAnyMode } from './forward.js';
+import { type Asking, askingForMode, askingInAnyMode, callersIn } from './forward.js';
 import { type DifferentiatingModule, differentiatingModule, type GradUse, gradUseReached } from './grad.js';
 
 interface UseElsewhere {
@@ -17,18 +18,14 @@ interface UseElsewhere {
 const MAX_HOPS = 3;
 
 /** What a function of another file of the project does with gradients, if this is what a call runs; also through others. */
-export function gradUseElsewhere(module: PyModule, callee: PyNode): UseElsewhere | undefined {
-  return usedBehind(module, callee, 0);
-}
-
-function usedBehind(module: PyModule, callee: PyNode, hops: number): UseElsewhere | undefined {
+export function gradUseElsewhere(module: PyModule, callee: PyNode, hops = 0): UseElsewhere | undefined {
   const found = functionElsewhere(module, callee);
   if (found === undefined || hops > MAX_HOPS) return undefined;
   const known = found.module.memo(nobodyYet, found.module);
   if (!known.has(found.node)) {
     // One that runs itself on the way adds nothing.
     known.set(found.node, undefined);
-    known.set(found.node, usedBy(found, hops));
+    known.set(found.node, gradUseBehind(found, hops));
   }
   return known.get(found.node);
 }
@@ -38,17 +35,13 @@ function nobodyYet(): Map<PyNode, UseElsewhere | undefined> {
 }
 
 /** What a function, of whichever file, does with gradients, also through others. */
-export function gradUseBehind(found: Elsewhere): UseElsewhere | undefined {
-  return usedBy(found, 0);
-}
-
-function usedBy({ module, node }: Elsewhere, hops: number): UseElsewhere | undefined {
+export function gradUseBehind({ module, node }: Elsewhere, hops = 0): UseElsewhere | undefined {
   const reached = gradUseReached(module, node);
   if (reached !== undefined) return { use: reached.use, path: module.path };
   for (const each of [node, ...reachedFrom(module, node)]) {
     for (const call of (each.body ?? each).walk()) {
       const callee = call.type === 'call' ? call.function : undefined;
-      const use = callee && usedBehind(module, callee, hops + 1);
+      const use = callee && gradUseElsewhere(module, callee, hops + 1);
       if (use !== undefined) return use;
     }
   }
@@ -68,37 +61,70 @@ function findDifferentiating(module: PyModule): DifferentiatingModule | undefine
   return undefined;
 }
 
-/** A class of the project that computes otherwise without gradients, it seems. `mayTrain`: it may be in training mode. */
-export function classAskingForModeAround(module: PyModule, mayTrain: boolean): string | undefined {
-  return module.memo(mayTrain ? findAskingInAnyMode : findAsking, module);
+/**
+ * A class or function of the project that computes otherwise without gradients, it seems, and that forwards run, or the
+ * function `by`. `mayTrain`: networks may be in training mode.
+ */
+export function classAskingForModeAround(
+  module: PyModule,
+  mayTrain: boolean,
+  by: PyNode,
+): string | undefined {
+  const asking = module.memo(mayTrain ? findAskingInAnyMode : findAsking, module);
+  if (asking === undefined) return 'one of the many classes of the project';
+  const within = enclosingFunction(by)?.name?.text ?? '';
+  const names = by.type === 'function_definition' ? [by.name?.text ?? '', within] : [within];
+  return asking.find(({ name }) => name === undefined || mayRun(module, name, names))?.owner;
 }
 
-function findAsking(module: PyModule): string | undefined {
-  return askingAround(module, classAskingForMode);
+function findAsking(module: PyModule): readonly Asking[] | undefined {
+  return askingAround(module, askingForMode);
 }
 
-function findAskingInAnyMode(module: PyModule): string | undefined {
-  return askingAround(module, classAskingInAnyMode);
+function findAskingInAnyMode(module: PyModule): readonly Asking[] | undefined {
+  return askingAround(module, askingInAnyMode);
 }
 
-function askingAround(module: PyModule, asking: typeof classAskingForMode): string | undefined {
-  for (const around of modulesAround(module)) {
-    const found = around.alone.memo(asking, around.alone);
-    if (found !== undefined) return found;
-  }
-  for (const word of ['is_grad_enabled', 'requires_grad', 'grad_fn', 'is_leaf', 'needs_input_grad']) {
-    const files = module.around.summaries({ word, beside: ['forward', '__call__'] }, asking);
-    if (files === undefined) return 'one of the many networks of the project';
-    const found = files.find((each) => each !== undefined);
-    if (found !== undefined) return found;
+const ASKED = ['is_grad_enabled', 'requires_grad', 'grad_fn', 'is_leaf', 'needs_input_grad'];
+
+function askingAround(module: PyModule, look: typeof askingForMode): readonly Asking[] | undefined {
+  const asking = [...modulesAround(module)].flatMap(({ alone }) => alone.memo(look, alone));
+  for (const word of ASKED) {
+    const files = module.around.summaries({ word, beside: [] }, look);
+    if (files === undefined) return undefined;
+    asking.push(...files.flat());
   }
   for (const word of OVERLOADS) {
     const files = module.around.summaries({ word, beside: [] }, overloadAsking);
-    if (files === undefined) return 'one of the many classes of the project';
-    const found = [overloadAsking(module.alone, word), ...files].find((each) => each !== undefined);
-    if (found !== undefined) return found;
+    if (files === undefined) return undefined;
+    for (const owner of [overloadAsking(module.alone, word), ...files])
+      if (owner !== undefined) asking.push({ owner });
   }
-  return undefined;
+  return asking;
+}
+
+/** Whether a forward of the project, or a function of one of these names, may run what goes by a name. */
+function mayRun(module: PyModule, name: string, by: readonly string[]): boolean {
+  const callers = module.memo(callersOf, name);
+  return callers === undefined || by.some((each) => callers.has(each));
+}
+
+/** Functions that may lead to another, by their names. */
+const MOST_CALLERS = 12;
+
+/** The names of all functions of the project that lead there; undefined where a forward does, or where they are many. */
+function callersOf(module: PyModule, name: string): ReadonlySet<string> | undefined {
+  const found = new Set([name]);
+  for (const each of found) {
+    if (each === '') continue;
+    const files = module.around.summaries({ word: each, beside: [] }, callersIn);
+    if (files === undefined || found.size > MOST_CALLERS) return undefined;
+    for (const { isForward, names } of [callersIn(module.alone, each), ...files]) {
+      if (isForward) return undefined;
+      for (const caller of names) found.add(caller);
+    }
+  }
+  return found;
 }
 
 /** What torch calls for every function that gets such a tensor, or runs in such a mode. */

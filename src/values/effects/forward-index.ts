@@ -1,14 +1,26 @@
-import { builtin, row } from '../../library/library.js';
+import { builtin, ofTensor, row } from '../../library/library.js';
+import { CONTAINERS } from '../../library/names.js';
+import { isModuleClass } from '../../library/paths.js';
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { attributeValues } from '../../semantic/attributes.js';
-import { calledDefinition, classAround, definitionBehind } from '../../semantic/definitions.js';
+import {
+  ancestryOf,
+  calledDefinition,
+  classAround,
+  definitionBehind,
+  methodNamed,
+} from '../../semantic/definitions.js';
+import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { type Passed, passedBy } from '../../semantic/project-names.js';
+import { isMethodOfProject, type Passed, passedBy } from '../../semantic/project-names.js';
+import { beginning, isPut, isTakenByName, runsValue, type Taken } from '../../semantic/put-values.js';
 import { functionsOf, reachedFrom } from '../../semantic/reach.js';
 import {
   argumentsOf,
   argumentValue,
   enclosingClass,
+  hasSplat,
   isTarget,
   methodName,
 } from '../../semantic/statements.js';
@@ -32,22 +44,6 @@ interface Runs {
   readonly hands: readonly string[];
   /** What it takes out of an object by a text, and so may run. */
   readonly takes: readonly Taken[];
-}
-
-/** `getattr(rules, "make_" + kind)`. */
-interface Taken {
-  /** What a name that it may take begins with, or is. */
-  readonly name: string;
-  readonly isWhole: boolean;
-  /** Out of the object whose method does it. */
-  readonly isOwn: boolean;
-}
-
-/** Whether one of these may be a function of this name; only of a module can it be the own object's. */
-export function mayTakeOut(takes: readonly Taken[], name: string, isOfModule: boolean): boolean {
-  return takes.some(
-    (each) => (isOfModule || !each.isOwn) && (each.isWhole ? each.name === name : name.startsWith(each.name)),
-  );
 }
 
 /** Of this file and of the other files of the project; undefined where those are too many. */
@@ -155,13 +151,6 @@ function takenBy(module: PyModule, call: PyNode): readonly Taken[] {
   return [{ name: whole ?? beginning(name), isWhole: whole !== undefined, isOwn }];
 }
 
-/** `layer` of `f"layer{at}"` and of `"layer" + at`. */
-function beginning(name: PyNode | undefined): string {
-  const first = name?.type === 'binary_operator' ? name.left : name;
-  const text = first && plainString(first);
-  return text ?? /^[fF](["'])((?:(?!\1)[\w])*)/.exec(first?.text ?? '')?.[2] ?? '';
-}
-
 /** A value that may be a function: one of several, or one that the object was given; what a call has computed is a tensor. */
 function isChosen(module: PyModule, value: PyNode): boolean {
   if (value.type === 'call') return isTakenByName(module, value);
@@ -209,25 +198,64 @@ function givenOn(call: PyNode): Passed {
   return { positional: positional - 1, all: positional - 1, isSpread: isSpread || positional === 1 };
 }
 
-/** A value is called that something else put there, and that may be a function. */
-function runsValue(module: PyModule, call: PyNode): boolean {
-  const callee = call.function;
-  if (callee === undefined || calledDefinition(module, call) !== undefined) return false;
-  return qualifiedName(module, callee) === undefined && isPut(module, callee);
+/** Functions of Python that run none of the values that a forward gives them. */
+const BUILTINS: ReadonlySet<string> = new Set(
+  'abs bool dict enumerate float int isinstance len list print range repr reversed round str tuple zip'.split(
+    ' ',
+  ),
+);
+
+/**
+ * The forward of a class runs functions of libraries, methods of tensors and layers of torch that the class makes itself:
+ * nobody can hand it a function that it would run.
+ */
+export function runsOnlyLayers({ module, node }: Elsewhere): boolean {
+  if (forwardFacts(module)?.isReplaced !== false) return false;
+  const { imported, unknown } = ancestryOf(module, node);
+  const forward = methodNamed(module, node, 'forward');
+  if (unknown || !imported.every(isModuleClass) || forward === undefined) return false;
+  if (methodNamed(module, node, '__call__') !== undefined) return false;
+  return [forward, ...reachedFrom(module, forward)].every((each) =>
+    [...each.walk()].every((inside) => inside.type !== 'call' || isClosed(module, inside)),
+  );
 }
 
-function isPut(module: PyModule, value: PyNode): boolean {
-  if (value.type === 'identifier') return module.resolve(value) !== undefined;
-  if (value.type === 'call')
-    return calledDefinition(module, value) === undefined && isTakenByName(module, value);
-  if (value.type !== 'attribute') return true;
-  // A method of another object is looked for by its name.
-  return attributeValues(module, value)?.some(({ type }) => type !== 'call') ?? false;
+function isClosed(module: PyModule, call: PyNode): boolean {
+  const callee = call.function;
+  if (callee === undefined || argumentsOf(call).some(({ type }) => type === 'lambda')) return false;
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) return isOfKnownPackage(path) && !runsGiven(module, call);
+  const definition = calledDefinition(module, call);
+  if (definition !== undefined) return definition.type === 'function_definition';
+  if (callee.type === 'identifier') return isUnbound(module, callee) && BUILTINS.has(callee.text);
+  if (callee.type !== 'attribute') return false;
+  const values = attributeValues(module, callee);
+  const name = methodName(call) ?? '';
+  if (values === undefined) return isTensorMethod(name) && !isMethodOfProject(module, name);
+  return values.every((value) => isLayer(module, value)) && !isAnywhere(module, name, setsPart);
 }
 
-/** `getattr(rules, name)`, `RULES.get(name)`. */
-function isTakenByName(module: PyModule, call: PyNode): boolean {
-  const callee = call.function;
-  if (callee?.type === 'identifier') return callee.text === 'getattr' && isUnbound(module, callee);
-  return methodName(call) === 'get' || methodName(call) === 'pop';
+/** Methods of tensors and lists that run nothing of what they are given. */
+function isTensorMethod(name: string): boolean {
+  if (/^(?:append|extend|items|keys|values|insert|get)$/.test(name)) return true;
+  return ofTensor(name) !== undefined && !/^(?:apply_|map_|map2_|backward|register_\w+)$/.test(name);
+}
+
+/** `nn.Linear(n, m)`, `nn.Sequential(nn.Linear(n, m), nn.ReLU())` */
+function isLayer(module: PyModule, value: PyNode): boolean {
+  const path = value.type === 'call' && value.function ? qualifiedName(module, value.function) : undefined;
+  if (path === undefined || !isModuleClass(path)) return false;
+  if (!CONTAINERS.has(path)) return true;
+  return !hasSplat(value) && argumentsOf(value).every((each) => isLayer(module, each));
+}
+
+/** `net.name = …` or `net.name[0] = …`: what is there may be any module. */
+function setsPart(alone: PyModule, name: string): boolean {
+  return alone.words(name).some((node) => {
+    let place = node.parent;
+    if (place?.type !== 'attribute' || place.attribute !== node) return false;
+    if (place.object?.text === 'self' && place.parent?.type !== 'subscript') return false;
+    while (place?.parent?.type === 'attribute' || place?.parent?.type === 'subscript') place = place.parent;
+    return place?.parent?.type === 'assignment' && place.parent.left === place;
+  });
 }

@@ -1,11 +1,12 @@
 import { builtin, isPlain, isPlainMethod } from '../../library/library.js';
-import { IS_GRAD_ENABLED } from '../../library/names.js';
+import { HOOKS, IS_GRAD_ENABLED, MEMORY } from '../../library/names.js';
 import { definitionBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
+import { callOf } from '../../semantic/function-uses.js';
 import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { roleOf } from '../../semantic/names.js';
+import { functionsOf, reachedFrom } from '../../semantic/reach.js';
 import {
   argumentsOf,
   enclosingFunction,
@@ -16,19 +17,12 @@ import {
   rootOf,
   wholeName,
 } from '../../semantic/statements.js';
-import { livesIn, readsOf, writesOf } from '../../semantic/variables.js';
+import { livesIn, onlyValue, readsOf, waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import type { GradTrace } from '../value/trace.js';
-
-const HOOKS: readonly string[] = [
-  'register_forward_hook',
-  'register_forward_pre_hook',
-  'register_module_forward_hook',
-  'register_module_forward_pre_hook',
-];
 
 /** A forward hook whose code is not inside the function, here or in another file: it may keep what the forward computes. */
 export function hookElsewhere(module: PyModule, functionNode: PyNode): string | undefined {
@@ -63,12 +57,6 @@ function keepingHook(alone: PyModule, word: string): string | undefined {
     return hook === undefined || keepsSomething(hook);
   });
   return node && placeOf(alone, node);
-}
-
-/** `net.register_forward_hook(f)`, `register_module_forward_hook(f)` */
-function callOf(name: PyNode): PyNode | undefined {
-  const callee = wholeName(name);
-  return isCallee(callee) ? callee.parent : undefined;
 }
 
 /** The network is a library's, made in the function, and nobody else gets it. */
@@ -122,57 +110,117 @@ export function asksForGraph(module: PyModule, functionNode: PyNode, trace: Grad
   return undefined;
 }
 
-/**
- * The class of the file whose forward asks for the grad mode, or whether what it has computed has a graph, other than beside
- * `self.training`, which evaluation turns off anyway.
- */
-export function classAskingForMode(module: PyModule): string | undefined {
-  return firstAsking(module, (asked) => /\bor\b/.test(asked) || !/\.training\b/.test(asked));
+/** Who asks for the grad mode, or whether something has a graph. Plain data: it outlives the scan. */
+export interface Asking {
+  readonly owner: string;
+  /** A function that no forward of its own file runs. */
+  readonly name?: string;
 }
 
-/** The same of a network that may be in training mode. */
-export function classAskingInAnyMode(module: PyModule): string | undefined {
-  return firstAsking(module, () => true);
+/** Those of a file that ask other than beside `self.training`, which evaluation turns off anyway. */
+export function askingForMode(module: PyModule): readonly Asking[] {
+  return allAsking(module, (asked) => /\bor\b/.test(asked) || !/\.training\b/.test(asked));
 }
 
-function firstAsking(module: PyModule, counts: (asked: string) => boolean): string | undefined {
-  for (const node of [...module.at('is_grad_enabled'), ...graphAsked(module)]) {
-    const target = wholeName(node);
-    if (node.text === 'is_grad_enabled' && qualifiedName(module, target) !== IS_GRAD_ENABLED) continue;
-    let asked = node.text === 'is_grad_enabled' ? (target.parent ?? target) : target;
+/** The same of networks that may be in training mode. */
+export function askingInAnyMode(module: PyModule): readonly Asking[] {
+  return allAsking(module, () => true);
+}
+
+function allAsking(module: PyModule, counts: (asked: string) => boolean): readonly Asking[] {
+  return [...modeAsked(module), ...graphAsked(module)].flatMap((target): readonly Asking[] => {
+    let asked = target;
     while (/^(?:boolean_operator|not_operator|parenthesized_expression)$/.test(asked.parent?.type ?? ''))
       asked = asked.parent ?? asked;
-    const owner = node.closest('class_definition')?.name?.text;
-    if (owner !== undefined && counts(asked.text)) return owner;
-  }
-  return undefined;
+    const functionNode = enclosingFunction(target);
+    const owner = target.closest('class_definition')?.name?.text;
+    if (!counts(asked.text)) return [];
+    const name = functionNode?.name?.text;
+    if (functionNode === undefined || name === undefined) return [];
+    const isRun = module.memo(runByForwards, module).has(functionNode);
+    return [{ owner: owner ?? name, ...(!isRun && { name }) }];
+  });
 }
 
-/**
- * `y.requires_grad`, `y.grad_fn` and `y.is_leaf` of what a forward has computed, and `ctx.needs_input_grad`; what `self` or a loop
- * hands out keeps its flag.
- */
+function modeAsked(module: PyModule): readonly PyNode[] {
+  return module.at('is_grad_enabled').flatMap((node) => {
+    const target = wholeName(node);
+    return qualifiedName(module, target) === IS_GRAD_ENABLED ? [target.parent ?? target] : [];
+  });
+}
+
+/** `y.requires_grad`, `y.grad_fn` and `y.is_leaf` of what may be computed, and `ctx.needs_input_grad`. */
 function graphAsked(module: PyModule): readonly PyNode[] {
-  if (!mayHaveForward(module.text)) return [];
   const needed = module
     .words('needs_input_grad')
     .filter((node) => enclosingFunction(node)?.name?.text === 'forward');
+  const taken = module
+    .words('getattr')
+    .flatMap(({ parent }) => (parent?.type === 'call' && GRAPH_TAKEN.test(parent.text) ? [parent] : []));
   const asked = ['.requires_grad', '.grad_fn', '.is_leaf'].flatMap((word) =>
-    module.words(word).filter((node) => {
-      const attribute = node.parent;
+    module.words(word).flatMap(({ parent: attribute }) => {
       const object = attribute?.object;
-      const method = enclosingFunction(node);
-      if (attribute?.type !== 'attribute' || object?.type !== 'identifier' || method === undefined)
-        return false;
-      if (isTarget(attribute, true)) return false;
-      const isComputed = writesOf(module, object).some((write) => /^(?:write|update)$/.test(roleOf(write)));
-      return isComputed && runsInForward(module, method);
+      if (attribute?.type !== 'attribute' || object === undefined) return [];
+      if (isTarget(attribute, true) || isCallee(attribute) || isDenied(attribute)) return [];
+      return enclosingFunction(attribute) !== undefined && mayBeComputed(module, object) ? [attribute] : [];
     }),
   );
-  return [...needed, ...asked];
+  return [...needed, ...taken, ...asked];
 }
 
-const MEMORY = ['memory_allocated', 'memory_reserved', 'memory_stats', 'memory_summary', 'mem_get_info'];
+const GRAPH_TAKEN = /,\s*["'](?:requires_grad|grad_fn|is_leaf)["']/;
+
+/** The functions of a file that its forwards run. */
+function runByForwards(module: PyModule): ReadonlySet<PyNode> {
+  if (!mayHaveForward(module.text)) return new Set();
+  const methods = functionsOf(module).filter((each) => runsInForward(module, each));
+  return new Set(methods.flatMap((each) => [each, ...reachedFrom(module, each)]));
+}
+
+/** Who calls something by a name. */
+interface Callers {
+  readonly isForward: boolean;
+  /** The functions around the calls; empty at the top of a file. */
+  readonly names: readonly string[];
+}
+
+/** Those of a file. A function that is handed on may be called by whoever gets it. */
+export function callersIn(module: PyModule, name: string): Callers {
+  const functions = module
+    .words(name)
+    .filter((node) => !/import|dotted_name|function_definition/.test(node.parent?.type ?? ''))
+    .map((node) => enclosingFunction(node));
+  const isForward = functions.some((each) => each && module.memo(runByForwards, module).has(each));
+  return { isForward, names: functions.map((each) => each?.name?.text ?? '') };
+}
+
+/** `assert not y.requires_grad`, `if y.requires_grad: raise …`: what passes with gradients on passes without. */
+function isDenied(asked: PyNode): boolean {
+  const denial = asked.parent;
+  if (denial?.type === 'if_statement' && denial.condition === asked)
+    return denial.consequence?.named[0]?.type === 'raise_statement';
+  const isFalse = denial?.type === 'comparison_operator' && /(?:is|==)\s+False$/.test(denial.text);
+  if (denial === undefined || !(isFalse || denial.type === 'not_operator')) return false;
+  const whole = denial.parent?.type === 'parenthesized_expression' ? denial.parent : denial;
+  return whole.parent?.type === 'assert_statement';
+}
+
+const PARAMETERS = /parameters\(|param_groups|\[["']params["']\]/;
+
+/** Not what a network or an object hands out, such as its parameters: those keep their flag. */
+function mayBeComputed(module: PyModule, object: PyNode): boolean {
+  if (object.type !== 'identifier') return !/^attribute$/.test(object.type) && !PARAMETERS.test(object.text);
+  const lambda = object.closest('lambda', 'function_definition');
+  if (lambda?.type === 'lambda' && PARAMETERS.test(lambda.parent?.text ?? '')) return false;
+  const ways = waysReaching(module, object);
+  return ways.some((way) => {
+    if (way.kind !== 'loop') return true;
+    const names = [...way.iterable.walk()].filter(({ type }) => type === 'identifier');
+    return ![way.iterable, ...names.flatMap((name) => onlyValue(module, name) ?? [])].some(({ text }) =>
+      PARAMETERS.test(text),
+    );
+  });
+}
 
 /** Where the function measures memory, which is what this changes. */
 export function measuredMemory(module: PyModule, functionNode: PyNode): string | undefined {

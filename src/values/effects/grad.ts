@@ -108,7 +108,7 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
         ? `calls \`${shown(place)}()\``
         : undefined;
     case 'scale':
-      return call !== undefined && /scaler/i.test(receiverText(target))
+      return call !== undefined && /scaler/i.test(target.object?.text ?? '')
         ? `calls \`${shown(target)}()\``
         : undefined;
     case 'grad_fn':
@@ -194,10 +194,6 @@ function isKnownOtherwise(module: PyModule, object: PyNode): boolean {
       return path.startsWith(LR_SCHEDULERS) || isOfKnownPackage(path);
     })
   );
-}
-
-function receiverText(callee: PyNode): string {
-  return callee.type === 'attribute' ? (callee.object?.text ?? '') : '';
 }
 
 function shown(node: PyNode): string {

@@ -203,6 +203,16 @@ function isInTrainingAutocast(module: PyModule, use: PyNode): boolean {
 /** The question whether anybody outside of what is seen differentiates a variable of a module. */
 export function onlyReadOutside(module: PyModule, name: string): Question {
   return isNotebook(module)
-    ? ask('only-read')`Is \`${name}\` ${ONLY_READ} by whoever has the notebook open?`
+    ? onlyReadInNotebook([name])
     : ask('only-read')`Is \`${name}\` ${ONLY_READ} in files that import it?`;
+}
+
+/** The same about several variables of a notebook. */
+export function onlyReadInNotebook(names: readonly string[]): Question {
+  const [last, ...others] = [...names].reverse();
+  const quoted = others.reverse().map((name) => `\`${name}\``);
+  if (quoted.length === 0)
+    return ask('only-read')`Is \`${last}\` ${ONLY_READ} by whoever has the notebook open?`;
+  const all = `${quoted.join(', ')} and \`${last}\``;
+  return ask('only-read')`Are ${all} ${ONLY_READ} by whoever has the notebook open?`;
 }

@@ -1,13 +1,15 @@
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { classAround, heirsOf } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
+import { placeOf } from '../../semantic/gate.js';
 import { setsAttribute } from '../../semantic/given-away.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isMethodOfProject, mayTake, passedBy, subclassesElsewhere } from '../../semantic/project-names.js';
+import { mayTakeOut } from '../../semantic/put-values.js';
 import { enclosingClass, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { Origins } from '../value/origins.js';
 import { isMethodOfLibraries } from '../value/plain.js';
-import { runsOnlyLayers } from './closed-forward.js';
 import {
   CALLED,
   type Differentiator,
@@ -15,7 +17,7 @@ import {
   differentiatorsIn,
   type Suspect,
 } from './differentiators.js';
-import { forwardFacts, ITERATED, iterationRuns, mayTakeOut } from './forward-index.js';
+import { forwardFacts, ITERATED, iterationRuns, runsOnlyLayers } from './forward-index.js';
 import { SETS_MODE } from './grad.js';
 import { usedAsValue } from './handed-on.js';
 
@@ -28,6 +30,7 @@ const UNREAD: Suspect = {
   name: 'a class or function',
   place: 'of the many files that differentiate',
   clause: 'which were not all looked into',
+  isUnread: true,
 };
 
 /** The first of all differentiating functions that code of this file may get hold of, and that could be the one. */
@@ -80,7 +83,7 @@ function heldByForward(module: PyModule): Suspect | undefined {
 }
 
 function isHandedOn(module: PyModule, { isValue, name }: Differentiator): boolean {
-  return isValue || isValueElsewhere(module, name);
+  return isValue || isAnywhere(module, name, usedAsValue);
 }
 
 function instanceCalled(module: PyModule, made?: Elsewhere): Suspect | undefined {
@@ -95,6 +98,35 @@ export function differentiatesWhenIterated(module: PyModule): Suspect | undefine
   );
   return direct ?? module.memo(heldByIterated, module);
 }
+
+/** Methods that are run by who names them or their class, and those that are asked about by themselves. */
+const SEEN: ReadonlySet<string> = new Set([
+  ...[...CALLED, ...ITERATED],
+  ...['__init__', '__new__', '__post_init__', '__enter__', '__exit__'],
+]);
+
+/** What differentiates and no call shows: an operator of a class of the project, a handler of a log. */
+export function differentiatesUnseen(module: PyModule): Suspect | undefined {
+  const named = module.around.summaries({ word: 'methodcaller', beside: [] }, backwardNamed);
+  const place = [backwardNamed(module.alone), ...(named ?? [])].find((each) => each !== undefined);
+  if (place !== undefined) return { name: 'methodcaller', place, clause: 'which may call `backward`' };
+  return suspectAround(
+    module,
+    ({ name, owner, bases }) =>
+      owner !== undefined &&
+      ((/^__\w+__$/.test(name) && !SEEN.has(name)) || bases.some((base) => LOGGING_BASE.test(base))),
+  );
+}
+
+/** `operator.methodcaller("backward")`: whoever has it differentiates what it is given. */
+function backwardNamed(alone: PyModule): string | undefined {
+  const node = alone
+    .words('methodcaller')
+    .find((node) => /["']backward["']/.test(node.closest('call')?.text ?? ''));
+  return node && `\`${placeOf(alone, node)}\``;
+}
+
+const LOGGING_BASE = /(?:Handler|Filter|Formatter|Logger|LoggerAdapter)$/;
 
 /** A function that differentiates and is handed around, and that a dataset may hold and run. */
 function heldByIterated(module: PyModule): Suspect | undefined {
@@ -148,11 +180,7 @@ export function switchingNetwork(module: PyModule): Suspect | undefined {
 export function differentiatingAttribute(module: PyModule, call: PyNode): Suspect | undefined {
   const name = methodName(call);
   if (name === undefined || isMethodOfLibraries(name)) return undefined;
-  const isSet =
-    setsAttribute(module.alone, name) ||
-    (module.around.summaries({ word: name, beside: [] }, setsAttribute) ?? [true]).includes(true);
-  if (!isSet) return undefined;
-  return functionTaking(module, call);
+  return isAnywhere(module, name, setsAttribute) ? functionTaking(module, call) : undefined;
 }
 
 /** A function that differentiates, is handed around and takes what a call gives. */
@@ -202,11 +230,6 @@ function ownClass(module: PyModule, network: PyNode): Elsewhere | undefined {
     heirsOf(module, classNode).length > 0 ||
     subclassesElsewhere(module, classNode.name?.text ?? '')?.length !== 0;
   return isInherited ? undefined : { module, node: classNode };
-}
-
-function isValueElsewhere(module: PyModule, name: string): boolean {
-  const files = module.around.summaries({ word: name, beside: [] }, usedAsValue);
-  return usedAsValue(module.alone, name) || files === undefined || files.includes(true);
 }
 
 function suspect({ owner, name, place, words }: Differentiator): Suspect {

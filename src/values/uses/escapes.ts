@@ -1,11 +1,20 @@
+import { givesModule } from '../../library/library.js';
+import { INITIALIZERS, WRITING } from '../../library/names.js';
 import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
+import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { shown } from '../../semantic/gate.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
+import { returnsOf } from '../../semantic/returns.js';
 import {
+  argumentsOf,
+  argumentValue,
   enclosingFunction,
   givenTo,
+  keywordArgument,
   methodName,
   ownNodes,
   receiverOf,
@@ -15,11 +24,11 @@ import {
 import { isUnbound, livesIn, waysGiven, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
-import { isMadeBy } from '../value/made-here.js';
+import { recordsNoGraph } from '../value/gradient.js';
 import { keepsGiven } from '../value/names.js';
 import { isPlainParameter } from '../value/parts.js';
+import { resultOf } from '../value/plain.js';
 import type { GradTrace } from '../value/trace.js';
-import { changedInPlace } from './in-place.js';
 
 /** A value that may leave a function with its graph. */
 export interface Escape {
@@ -48,6 +57,7 @@ export function* escapesOf(
       (own ? handedBack(node, trace) : undefined) ??
       stored(module, functionNode, node, trace) ??
       written(module, functionNode, node, trace) ??
+      savedToDisk(module, node, trace) ??
       (node.type === 'call' ? keptByCalled(module, node, trace, running) : undefined);
     if (found !== undefined) yield found;
   }
@@ -82,9 +92,11 @@ function keptByCalled(
     called,
   ])) {
     if (into === undefined || (self !== undefined && into.text.startsWith(`${self}.`))) continue;
-    const question = ask(
-      'kept-only-read',
-    )`Is \`${shown(node)}\`, which \`${name}\` keeps in \`${shown(into)}\`, ${ONLY_READ}?`;
+    const question = node.contains(into)
+      ? ask('changed-only-read')`Is \`${shown(into)}\`, which \`${name}\` changes in place, ${ONLY_READ}?`
+      : ask(
+          'kept-only-read',
+        )`Is \`${shown(node)}\`, which \`${name}\` keeps in \`${shown(into)}\`, ${ONLY_READ}?`;
     return { node: call, question, into, isDerived };
   }
   return undefined;
@@ -107,6 +119,18 @@ function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
     };
   }
   return undefined;
+}
+
+function savedToDisk(module: PyModule, node: PyNode, trace: GradTrace): Escape | undefined {
+  const [given] = node.type === 'call' ? argumentsOf(node) : [];
+  if (given === undefined || !WRITING.has(calledPath(module, node) ?? '')) return undefined;
+  const value = parts(argumentValue(given)).find((each) => trace.mayCarryGraph(each));
+  if (value === undefined) return undefined;
+  const name = shown(node.function ?? node);
+  return {
+    ...{ node: value, into: node, isDerived: false },
+    question: ask('kept-only-read')`Is \`${shown(value)}\`, which \`${name}\` writes, ${ONLY_READ}?`,
+  };
 }
 
 /** The elements of a literal, so that the words can name the one that counts. */
@@ -199,5 +223,99 @@ function isHeldOutside(module: PyModule, functionNode: PyNode, object: PyNode): 
   if (root.type !== 'identifier' || !livesIn(module, root, functionNode)) return true;
   return !waysGiven(module, root).every(
     (way) => way.kind === 'update' || (way.kind === 'value' && isMadeBy(module, way.value)),
+  );
+}
+
+/** What is changed in place, and what it is changed by. */
+export interface InPlace {
+  readonly target: PyNode;
+  readonly values: readonly PyNode[];
+}
+
+const NAMED_IN_PLACE = /[a-z\d]_$/;
+
+/** `p.mul_(q)`, `p += q`, `flat[i] = p`, `torch.add(p, q, out=flat)`, with gradients on. */
+export function changedInPlace(module: PyModule, node: PyNode): InPlace | undefined {
+  const change = node.type === 'call' ? byCall(module, node) : byAssignment(node);
+  return change !== undefined && !recordsNoGraph(module, node) ? change : undefined;
+}
+
+function byCall(module: PyModule, call: PyNode): InPlace | undefined {
+  const given = givenTo(call);
+  const out = keywordArgument(call, 'out');
+  const into = out?.value;
+  if (into !== undefined) return { target: into, values: given.filter((each) => each !== out) };
+  const path = calledPath(module, call);
+  if (path === undefined) {
+    const name = methodName(call) ?? '';
+    const target = receiverOf(call);
+    const changes = NAMED_IN_PLACE.test(name) && !givesModule(name);
+    return changes && target !== undefined ? { target, values: given } : undefined;
+  }
+  const [target, ...values] = given;
+  const changes = NAMED_IN_PLACE.test(path) && !path.startsWith(INITIALIZERS);
+  return changes && target !== undefined ? { target, values } : undefined;
+}
+
+function byAssignment(node: PyNode): InPlace | undefined {
+  const left = node.left;
+  const right = node.right;
+  if (left === undefined || right === undefined) return undefined;
+  if (node.type === 'augmented_assignment') return { target: left, values: [right] };
+  const target = node.type === 'assignment' && left.type === 'subscript' ? left.value : undefined;
+  return target === undefined ? undefined : { target, values: [right] };
+}
+
+/** From one function to the one whose result it hands back, this far. */
+const MAX_HOPS = 3;
+
+/** Methods of Python's containers and of tensors that give what somebody holds already, or a view of it. */
+const GIVES_HELD =
+  /^(?:get|setdefault|pop|popitem|popleft|values|items|to|cuda|cpu|float|double|half|type|view|reshape|squeeze|unsqueeze|expand|narrow|permute|transpose|t|contiguous|detach|data_ptr|__getitem__|__enter__)(?:$|_)/;
+
+/** Whether evaluating an expression makes a new object, unlike `self.bank`, `bank or []`, `registry.get("bank")`, `current()`. */
+export function isMadeBy(module: PyModule, expression: PyNode, hops = 0): boolean {
+  const value = unparenthesized(expression);
+  if (value.type === 'conditional_expression')
+    return [value.named[0], value.named[2]].every(
+      (each) => each !== undefined && isMadeBy(module, each, hops),
+    );
+  if (/^(?:identifier|attribute|subscript|boolean_operator|await|named_expression)$/.test(value.type))
+    return false;
+  const callee = value.type === 'call' ? value.function : undefined;
+  if (callee === undefined) return true;
+  const own = calledDefinition(module, value);
+  if (own !== undefined) return isMaker({ module, node: own }, hops);
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) {
+    const found = definedElsewhere(module, path);
+    if (found !== undefined) return isMaker(found, hops);
+    return (
+      resultOf(path) !== 'passed' || /\.(?:deepcopy|copy|deque|defaultdict|OrderedDict|Counter)$/.test(path)
+    );
+  }
+  // What one of Python's own types is called with is new; `getattr` and `next` find something.
+  if (callee.type === 'identifier')
+    return isUnbound(module, callee) && !/^(?:getattr|next|max|min|vars|globals|locals)$/.test(callee.text);
+  const name = callee.attribute?.text;
+  if (name === undefined) return false;
+  return !GIVES_HELD.test(name) && functionsNamed(module, name)?.length === 0;
+}
+
+/** A class makes one; a function where all that it returns is made there. */
+function isMaker({ module, node }: Elsewhere, hops: number): boolean {
+  if (node.type === 'class_definition') return true;
+  if (hops >= MAX_HOPS) return false;
+  return returnsOf(node).every((each) => each === undefined || isMadeIn(module, node, each, hops + 1));
+}
+
+function isMadeIn(module: PyModule, functionNode: PyNode, expression: PyNode, hops: number): boolean {
+  const value = unparenthesized(expression);
+  if (/^(?:tuple|expression_list|list)$/.test(value.type))
+    return value.named.every((each) => isMadeIn(module, functionNode, each, hops));
+  if (value.type !== 'identifier') return isMadeBy(module, value, hops);
+  if (module.resolve(value)?.node !== functionNode) return false;
+  return waysGiven(module, value).every(
+    (way) => way.kind === 'update' || (way.kind === 'value' && isMadeBy(module, way.value, hops)),
   );
 }

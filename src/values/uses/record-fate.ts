@@ -8,8 +8,9 @@ import {
   TORCH,
   TORCH_DISTRIBUTED,
 } from '../../library/names.js';
-import { calledDefinition } from '../../semantic/definitions.js';
-import { makerOf } from '../../semantic/elsewhere.js';
+import { attributeUses, plainAttributes } from '../../semantic/attribute-uses.js';
+import { calledDefinition, classBehind } from '../../semantic/definitions.js';
+import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
 import { definitionOf, readsReached } from '../../semantic/flow.js';
 import { HOLDING, READ_ONLY } from '../../semantic/holders.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -17,13 +18,16 @@ import { isFreshContainer } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, namesIn, roleOf } from '../../semantic/names.js';
 import { functionsNamed } from '../../semantic/project-names.js';
-import { isTarget, methodName, receiverOf, sameFunction } from '../../semantic/statements.js';
+import { isCallee, isTarget, methodName, receiverOf, sameFunction } from '../../semantic/statements.js';
+import { attributeUsesElsewhere } from '../../semantic/uses-elsewhere.js';
+import { isUnbound, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
+import { registrationOf } from '../../torch/module/modules.js';
+import { reflectionGates } from '../../torch/module/reflection.js';
 import { reachesGradUse } from '../effects/grad.js';
 import { differentiatingMethod } from '../effects/unknown-code.js';
 import { kindOf } from '../value/tensor.js';
-import { type AttributeReads, readsOfAttribute } from './attribute-reads.js';
-import { DIFFERENTIATES, REPORTING, SCHEDULE } from './record-words.js';
+import { DIFFERENTIATES, REPORTING, SCHEDULE } from './report.js';
 
 /** Where a kept value may need its graph. What only becomes a number, a text or a truth value has no fate. */
 export interface Fate {
@@ -48,8 +52,7 @@ export class RecordTrace {
   ) {}
 
   variable(binding: PyNode): void {
-    const scope = this.module.resolve(binding);
-    for (const place of scope === undefined ? [] : this.module.occurrences(scope, binding.text))
+    for (const place of readsOf(this.module, binding))
       if (roleOf(place) === 'read') this.#read(place, binding);
   }
 
@@ -131,7 +134,7 @@ export class RecordTrace {
     if (path?.startsWith(NUMPY) || path === DEEPCOPY) return this.#add('gradless', call);
     if (path !== undefined && CPU_LIBRARIES.test(path)) return undefined;
     const name = (callee?.type === 'attribute' ? callee.attribute : callee)?.text ?? '';
-    if (callee?.type === 'identifier' && this.module.resolve(callee) === undefined) {
+    if (isUnbound(this.module, callee)) {
       const known = builtin(name);
       if (known !== undefined && !known.keeps) return known.graph === 'cut' ? undefined : call;
     }
@@ -243,4 +246,47 @@ function isCut(receiver: PyNode): boolean {
 /** `"%.3f" % total` */
 function isFormatting(operation: PyNode): boolean {
   return operation.operator?.text === '%' && /^(?:concatenated_)?string$/.test(operation.left?.type ?? '');
+}
+
+export interface AttributeReads {
+  /** There may be other reads than these. */
+  readonly isOpen: boolean;
+  readonly reads: readonly Elsewhere[];
+}
+
+/** How many uses are followed. */
+const MAX_USES = 60;
+const OPEN: AttributeReads = { isOpen: true, reads: [] };
+
+/** Every read of an attribute that `self.name = …` sets, in this file and in the others of the project: one object per class and name. */
+export function readsOfAttribute(module: PyModule, target: PyNode): AttributeReads {
+  const object = target.object;
+  const name = target.attribute?.text;
+  const classNode = object && classBehind(module, object);
+  if (classNode === undefined || name === undefined) return OPEN;
+  const known = module.memo(findReads, classNode);
+  const found = known.get(name) ?? look(module, classNode, name);
+  known.set(name, found);
+  return found;
+}
+
+/** By name. */
+function findReads(): Map<string, AttributeReads> {
+  return new Map();
+}
+
+function look(module: PyModule, classNode: PyNode, name: string): AttributeReads {
+  const uses = attributeUses(module, classNode, name);
+  if (uses.length > MAX_USES || plainAttributes(module, classNode, name).answer !== 'yes') return OPEN;
+  if (!['none', 'buffer'].includes(registrationOf(module, classNode, name))) return OPEN;
+  if (reflectionGates(module, classNode, name).some(({ answer }) => answer !== 'yes')) return OPEN;
+  const read = new RegExp(`\\.\\s*${name}\\b`);
+  const elsewhere = attributeUsesElsewhere(module, classNode, name, {
+    may: (text) => read.test(text),
+    byName: true,
+  });
+  if (elsewhere.unread !== undefined) return OPEN;
+  // What is called by that name is somebody else's method: the attribute holds a value.
+  const here = uses.filter(({ kind }) => kind === 'read').map(({ node }) => ({ module, node }));
+  return { isOpen: false, reads: [...here, ...elsewhere.uses.filter(({ node }) => !isCallee(node))] };
 }

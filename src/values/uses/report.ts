@@ -1,12 +1,18 @@
-import { builtin, cutsGraph, isPlain, packageOf } from '../../library/library.js';
+import { cutsGraph, packageOf, readsOnly } from '../../library/library.js';
 import { PASSING } from '../../semantic/holders.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { enclosingFunction, methodName, receiverOf } from '../../semantic/statements.js';
+import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff } from '../effects/mode.js';
-import { REPORTING } from './record-words.js';
+
+/** Methods of loggers and progress bars of libraries: they give a text, a number or a line in a log. */
+export const REPORTING =
+  /^(?:pprint|echo|log|info|debug|warning|warn|error|critical|exception|print|write|log_(?:metrics?|scalars?|dict|values?|stats|history|step|epoch|message|line|row)|add_scalars?|add_histogram|set_postfix|set_postfix_str|set_description|set_description_str)$/;
+export const SCHEDULE = /sched|plateau/i;
+export const DIFFERENTIATES = /backward|gradient|closure|(?:^|_)(?:step|optimi[sz]e|minimi[sz]e|adapt)$/;
 
 /** The code around a node evaluates: grad mode is off there, or its function puts a model into eval mode. */
 export function isEvaluation(module: PyModule, node: PyNode): boolean {
@@ -31,10 +37,7 @@ export function isReport(module: PyModule, use: PyNode): boolean {
 /** `print(x)`, `float(x)`, `"…".format(x)`, `logger.info(x)`; not `torch.log(x)`, nor a method that the project has itself. */
 function reports(module: PyModule, call: PyNode): boolean {
   const callee = call.function;
-  if (callee?.type === 'identifier' && module.resolve(callee) === undefined) {
-    const known = builtin(callee.text);
-    return isPlain(known) || known?.reports === true;
-  }
+  if (callee !== undefined && isUnbound(module, callee)) return readsOnly(callee.text);
   const name = methodName(call) ?? '';
   const path = callee && qualifiedName(module, callee);
   if (name === 'format') return /string$/.test(receiverOf(call)?.type ?? '');

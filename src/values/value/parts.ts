@@ -1,13 +1,14 @@
-import { isPlainMethod, ofTensor } from '../../library/library.js';
-import { NUMPY } from '../../library/names.js';
-import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { isHarmlessBuiltin, isPlainMethod, ofTensor, packageOf } from '../../library/library.js';
+import { calledDefinition, selfName } from '../../semantic/definitions.js';
+import { isAsked } from '../../semantic/given-away.js';
+import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { givenTo, methodName, unparenthesized } from '../../semantic/statements.js';
+import { roleOf } from '../../semantic/names.js';
+import { givenTo, methodName, receiverOf } from '../../semantic/statements.js';
+import { readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { keepsGiven } from './names.js';
-import { kindOf } from './tensor.js';
-import type { Given } from './trace-kinds.js';
+import { isProvenTensor } from './proven-tensor.js';
 
 /** The target takes the indices of `values, indices = x.topk(k)`. */
 export function givesIndices(target: PyNode, value: PyNode): boolean {
@@ -53,77 +54,90 @@ export function valuesPutInto(use: PyNode): readonly PyNode[] {
   return [];
 }
 
-/** `losses = np.array(losses)`: what is put into the array, and not what had the name before; undefined for anything else. */
-export function putIntoArrays(
-  module: PyModule,
-  name: PyNode,
-  definitions: readonly Definition[],
-): readonly PyNode[] | undefined {
-  const areArrays = definitions.every((each) => {
-    const value = each.kind === 'value' ? unparenthesized(each.value) : undefined;
-    const callee = value?.type === 'call' ? value.function : undefined;
-    return callee !== undefined && qualifiedName(module, callee)?.startsWith(NUMPY) === true;
-  });
-  return areArrays && definitions.length > 0 ? putIntoMade(module, name, definitions) : undefined;
+/** A packed sequence has its values there, with their graph. */
+const PACKED = /\bPackedSequence\b|\bpack_(?:padded_)?sequence\b/;
+/** A field of a data class or of a typed tuple. */
+const FIELD = /^[ \t]+data[ \t]*:[ \t]*\w/m;
+
+/** Whether `.data` of a value may be a field of some object, which keeps its graph, and not what torch cuts off. */
+export function mayBeField(module: PyModule, object: PyNode): boolean {
+  return !isProvenTensor(module, object) && module.memo(hasFieldAround, module);
 }
 
-/** What the function that a value is looked at in is known to be given. */
-interface Known {
-  readonly isPlain: (value: PyNode) => boolean;
-  readonly parameters: Given;
-}
+const WORDS = [
+  'PackedSequence',
+  'pack_padded_sequence',
+  'pack_sequence',
+  'namedtuple',
+  'dataclass',
+  'forward',
+];
 
-/** A number or an array of numpy, made from nothing but what is plain. */
-export function isArray(module: PyModule, node: PyNode | undefined, known: Known, depth = 0): boolean {
-  const value = node && unparenthesized(node);
-  if (value === undefined || depth > MAX_DEPTH) return false;
-  if (value.type === 'identifier') {
-    const made = reachingDefinitions(module, value) ?? [];
-    const isMade = (each: Definition): boolean =>
-      each.kind === 'parameter'
-        ? typeof known.parameters !== 'string' && known.parameters.get(value.text) === 'plain'
-        : each.kind === 'value' && isArray(module, each.value, known, depth + 1);
-    return made.length > 0 && made.every(isMade) && putIntoMade(module, value, made).every(known.isPlain);
-  }
-  const callee = value.type === 'call' ? value.function : undefined;
-  if (callee === undefined) return false;
-  const path = qualifiedName(module, callee);
-  if (path?.startsWith(NUMPY)) return givenTo(value).every(known.isPlain);
-  return (
-    path === undefined && callee.type === 'attribute' && isArray(module, callee.object, known, depth + 1)
+function hasFieldAround(module: PyModule): boolean {
+  if (module.alone.memo(hasField, module.alone)) return true;
+  return WORDS.some(
+    (word) => module.around.summaries({ word, beside: [] }, hasField)?.includes(true) ?? true,
   );
 }
 
-const MAX_DEPTH = 8;
-
-/** What is put into an object that these definitions of the name made, and not into what had the name before. */
-function putIntoMade(module: PyModule, name: PyNode, made: readonly Definition[]): readonly PyNode[] {
-  const scope = module.resolve(name);
-  const nodes = new Set(made.map(({ node }) => node));
-  const uses = scope === undefined ? [] : module.occurrences(scope, name.text);
-  return uses
-    .filter((use) => {
-      const found = reachingDefinitions(module, use) ?? [];
-      return found.length === 0 || found.some(({ node }) => nodes.has(node));
-    })
-    .flatMap(valuesPutInto);
+function hasField(alone: PyModule): boolean {
+  if (alone.mentions(PACKED) || alone.mentions(FIELD)) return true;
+  if (alone.words('namedtuple').some((node) => /\bdata\b/.test(node.closest('call')?.text ?? '')))
+    return true;
+  return alone.mentions(/\bself\.data[ \t]*(?::|=(?!=))/) && alone.words('data').some(isOfOutput);
 }
 
-/** Those that may hold something else than numbers and tensors: numpy makes numbers of a tensor, or raises where it has a graph. */
-export function objectsAmong(module: PyModule, given: readonly PyNode[]): readonly PyNode[] {
-  return given.filter((each) => mayHoldObjects(module, unparenthesized(each)));
+/** `self.data = …` of a class that a forward may hand out: no dataset, and no network itself. */
+function isOfOutput(node: PyNode): boolean {
+  const target = node.parent;
+  if (target?.text !== 'self.data' || target.parent?.left !== target) return false;
+  const bases = target.closest('class_definition')?.superclasses?.text ?? '';
+  return !/\b(?:Dataset|Module)\b/.test(bases);
 }
 
-function mayHoldObjects(module: PyModule, value: PyNode, depth = 0): boolean {
-  const within = (each: PyNode | undefined): boolean =>
-    each === undefined || mayHoldObjects(module, unparenthesized(each), depth + 1);
-  if (depth > MAX_DEPTH) return true;
-  if (/^(?:list|tuple)$/.test(value.type)) return value.named.some(within);
-  if (/^(?:list_comprehension|generator_expression)$/.test(value.type)) return within(value.body);
-  if (/^number$|tensor$/.test(kindOf(module, value))) return false;
-  const scope = value.type === 'identifier' ? module.resolve(value) : undefined;
-  if (scope === undefined) return true;
-  const made = module.writes(scope, value.text).map(definitionOf);
-  const puts = module.occurrences(scope, value.text).flatMap(valuesPutInto);
-  return [...made.map((each) => (each.kind === 'value' ? each.value : undefined)), ...puts].some(within);
+/** The object whose method a call runs, and its name in there. */
+interface Made {
+  readonly object: PyNode;
+  readonly self: string;
+  /** It knows nothing but what it is given by its methods. */
+  readonly isMeter: boolean;
+}
+
+/** `losses` of `losses.update(x)`, where the function has made it. */
+export function objectMadeIn(
+  module: PyModule,
+  functionNode: PyNode,
+  method: PyNode,
+  call: PyNode,
+): Made | undefined {
+  const object = receiverOf(call);
+  const self = selfName(method);
+  if (object?.type !== 'identifier' || self === undefined) return undefined;
+  const made = module.resolve(object)?.node === functionNode ? waysGiven(module, object) : [];
+  if (made.length === 0 || made.some(({ kind }) => kind === 'parameter')) return undefined;
+  const isMeter =
+    made.every((each) => each.kind === 'value' && makesMeter(module, each.value)) &&
+    readsOf(module, object).every(isAsked);
+  return { object, self, isMeter };
+}
+
+/** `AverageMeter()`, of a class of the file without bases. */
+function makesMeter(module: PyModule, making: PyNode): boolean {
+  const classNode = making.type === 'call' ? calledDefinition(module, making) : undefined;
+  return classNode?.type === 'class_definition' && module.memo(knowsNothingElse, classNode);
+}
+
+/** Nothing that a class names lies outside its methods, but for what has no tensors. */
+function knowsNothingElse(module: PyModule, classNode: PyNode): boolean {
+  const bases = classNode.superclasses?.named ?? [];
+  if (!bases.every(({ text }) => text === 'object')) return false;
+  const isOpen = hasStarImport(module);
+  return [...(classNode.body ?? classNode).walk()].every((node) => {
+    if (node.type !== 'identifier' || roleOf(node) !== 'read') return true;
+    const scope = module.resolve(node);
+    if (scope === undefined) return isHarmlessBuiltin(node.text) && !isOpen;
+    return (
+      classNode.contains(scope.node) || packageOf(qualifiedName(module, node) ?? '')?.gives !== undefined
+    );
+  });
 }

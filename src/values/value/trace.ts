@@ -16,10 +16,9 @@ import { functionElsewhere, starredFunction } from '../../semantic/star-imports.
 import { decoratorsOf, givenTo, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import { isCount, isUnbound, livesIn, waysGiven, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { mayBeField } from './data-field.js';
-import { objectMadeIn } from './meters.js';
+import { isArray, objectsAmong, putIntoArrays } from './arrays.js';
 import { COLLECTS } from './names.js';
-import * as parts from './parts.js';
+import { givesIndices, isPlainParameter, mayBeField, objectMadeIn, valuesPutInto } from './parts.js';
 import * as known from './plain.js';
 import { kindOf } from './tensor.js';
 import {
@@ -168,7 +167,7 @@ export class GradTrace {
     const found = reaching.length > 0 ? reaching : waysGiven(this.module, identifier);
     const origin = worst(upToWorst(found, (definition) => this.defined(definition)));
     if (origin === 'graph') return origin;
-    return worst([origin, this.#held(identifier, parts.putIntoArrays(this.module, identifier, reaching))]);
+    return worst([origin, this.#held(identifier, putIntoArrays(this.module, identifier, reaching))]);
   }
 
   /** What was put into an object. A tensor does not hold a parameter but what was computed with it. */
@@ -186,7 +185,7 @@ export class GradTrace {
       case 'update':
         return operation([this.of(definition.value)]);
       case 'part':
-        return parts.givesIndices(definition.node, definition.value) ? 'plain' : this.of(definition.value);
+        return givesIndices(definition.node, definition.value) ? 'plain' : this.of(definition.value);
       case 'loop':
         return isCount(this.module, definition.node, definition.iterable)
           ? 'plain'
@@ -217,7 +216,7 @@ export class GradTrace {
     const owner = node.closest('function_definition', 'lambda');
     // Hooks and callbacks are handed whatever the network computes.
     if (owner !== this.functionNode) return 'graph';
-    if (parts.isPlainParameter(node)) return 'plain';
+    if (isPlainParameter(node)) return 'plain';
     const given = typeof this.parameters === 'string' ? this.parameters : this.parameters.get(node.text);
     if (given !== undefined) return given;
     return this.depth === 0 && node.text !== selfName(this.functionNode) ? 'given' : 'outside';
@@ -235,7 +234,7 @@ export class GradTrace {
             ({ type, text }) => type === 'identifier' && text === identifier.text,
           )
         : this.module.occurrences(scope, identifier.text);
-    const found = uses.filter((use) => this.functionNode.contains(use)).flatMap(parts.valuesPutInto);
+    const found = uses.filter((use) => this.functionNode.contains(use)).flatMap(valuesPutInto);
     this.#putInto.set(key, found);
     return found;
   }
@@ -266,7 +265,7 @@ export class GradTrace {
       const result = known.resultOf(path);
       if (result === 'plain') return 'plain';
       if (result === 'passed') return worst(this.#all(given));
-      if (result === 'objects') return worst(this.#all(parts.objectsAmong(this.module, given)));
+      if (result === 'objects') return worst(this.#all(objectsAmong(this.module, given)));
       if (result === 'computed') return operation(this.#all(given));
     }
     const found =
@@ -321,7 +320,7 @@ export class GradTrace {
   #certainlyGivenTo(definition: PyNode, call: PyNode): Given {
     const given = argumentsByParameter(this.module, definition, call);
     const known = { isPlain: (value: PyNode) => this.of(value) === 'plain', parameters: this.parameters };
-    const isCertain = (name: string): boolean => parts.isArray(this.module, given?.get(name), known);
+    const isCertain = (name: string): boolean => isArray(this.module, given?.get(name), known);
     return withoutPlain(this.#givenTo(definition, call), isCertain);
   }
 

@@ -12,9 +12,13 @@ function programOf(...sources: readonly string[]): string {
 describe('what only IPython understands', () => {
   test.each([
     ['%matplotlib inline', 'get_ipython()  #:magic 1.'],
-    ['if a:\n  !pip install torch', 'if a:\n  get_ipython()  #:magic 1.'],
-    ['pip install torch', 'get_ipython()  #:magic 1.'],
-    ['!pip install \\\n   torch\nx = 1', 'get_ipython()  #:magic 1.\n#:magic 2.\nx = 1'],
+    ['if a:\n  !pip install torch', 'if a:\n  get_ipython().system("pip install torch")  #:magic 1.'],
+    ['pip install torch', 'get_ipython().system("pip install torch")  #:magic 1.'],
+    ['!echo \\\n   torch\nx = 1', 'get_ipython()  #:magic 1.\n#:magic 2.\nx = 1'],
+    [
+      '!pip install \\\n   "torch<2"\nx = 1',
+      'get_ipython().system("pip install \\"torch<2\\"")  #:magic 1.\n#:magic 2.\nx = 1',
+    ],
     ['model?', 'get_ipython()  #:magic 1.'],
     ['??torch.nn', 'get_ipython()  #:magic 1.'],
     ['files = !ls *.pt', 'files = get_ipython()  #:magic 1.'],

@@ -3,10 +3,10 @@ import { attributeUses, familyOf, plainAttributes } from '../../../src/semantic/
 import type { PyModule } from '../../../src/semantic/module.js';
 import type { PyNode } from '../../../src/syntax/node.js';
 import { moduleKind, registrationOf, runsInForward } from '../../../src/torch/module/modules.js';
+import { cpuSource } from '../../../src/torch/statistic/in-place-update.js';
 import { runningStatistics } from '../../../src/torch/statistic/running-statistic.js';
 import { curesFor } from '../../../src/torch/statistic/statistic-cure.js';
 import { tensorRead } from '../../../src/values/uses/tensor-read.js';
-import { cpuSource } from '../../../src/values/value/device.js';
 import { mayCarryGradient, recordsNoGraph, runsWithoutGrad } from '../../../src/values/value/gradient.js';
 import { isProvenTensor } from '../../../src/values/value/proven-tensor.js';
 import { isPythonNumber } from '../../../src/values/value/python-number.js';

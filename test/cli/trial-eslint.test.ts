@@ -1,0 +1,101 @@
+/** What somebody complained of who knows ESLint. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { SIZES, seen } from '../support/seen.js';
+import { folderWith, git, put, repositoryWith } from '../workspace/folders.js';
+import { memfix } from './command-line.js';
+
+const FILES = {
+  'a.py': 'hold()\n',
+  'src/b.py': 'hold()\n',
+  'src/deep/c.py': 'hold()\n',
+  'src/deep/.gitignore': 'd.py\n',
+  'src/deep/d.py': 'hold()\n',
+  'other/e.py': 'hold()\n',
+};
+
+const found = (text: string) =>
+  text
+    .split('\n')
+    .flatMap((line) => /^(\S+?):\d/.exec(line)?.[1] ?? [])
+    .sort();
+
+describe('a pattern in quotes', () => {
+  test.each([
+    ['src/**/*.py', ['src/b.py', 'src/deep/c.py']],
+    ['**/*.py', ['a.py', 'other/e.py', 'src/b.py', 'src/deep/c.py']],
+    ['*.py', ['a.py']],
+    ['src/*.py', ['src/b.py']],
+    ['{src,other}/*.{py,ipynb}', ['other/e.py', 'src/b.py']],
+    ['./src/?.py', ['src/b.py']],
+  ])('means files: %s', async (pattern, files) => {
+    const cwd = repositoryWith(FILES);
+    for (const words of [['check', pattern], [pattern]])
+      expect(found((await memfix({ cwd }, ...words, '-f', 'concise')).stdout)).toEqual(files);
+  });
+
+  test('goes with paths, configs and excludes, and is named where it means nothing', async () => {
+    const cwd = repositoryWith({ ...FILES, 'src/memfix.toml': 'exclude = ["deep"]\n' });
+    const { stdout } = await memfix({ cwd }, 'check', 'src/**', 'src/b.py', 'other', '-f', 'concise');
+    expect(found(stdout)).toEqual(['other/e.py', 'src/b.py']);
+    expect(await memfix({ cwd }, 'check', 'src/*.txt')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no Python file and no notebook is meant by `src/*.txt`'),
+    });
+    // A file of that name is a file.
+    put(cwd, { 'x[1].py': 'risk()\n' });
+    expect((await memfix({ cwd }, 'check', 'x[1].py', '-f', 'concise')).stdout).toContain('calm-risk');
+  });
+
+  test('is fixed and taken back like paths', async () => {
+    const cwd = repositoryWith(FILES);
+    await memfix({ cwd }, '--fix', 'src/*.py');
+    expect(git(cwd, 'status', '--porcelain')).toBe(' M src/b.py\n');
+    await memfix({ cwd }, 'undo');
+    expect(git(cwd, 'status', '--porcelain')).toBe('');
+  });
+});
+
+test('words of other tools have their hint, also where no command is named', async () => {
+  const cwd = folderWith(FILES);
+  const told = async (...words: readonly string[]) =>
+    (await memfix({ cwd }, ...words)).stderr.replace(/\s+/g, ' ');
+  expect(await told('--fix-dry-run', '.')).toContain('Did you mean `memfix diff`?');
+  expect(await told('--print-config', 'a.py')).toContain('Did you mean `memfix config`?');
+  expect(await told('--ext', '.py', 'src')).toContain('name others as paths');
+  expect(await told('check', '-f', './mine.js')).toContain('reads what `--output-format json` prints');
+  expect(await told('check', '--rulesdir', 'rules')).toContain('Did you mean `--plugin`?');
+});
+
+test('`--color` alone asks for colour', async () => {
+  const cwd = folderWith(FILES);
+  expect((await memfix({ cwd }, 'check', '--color', 'a.py')).stdout).toContain('\x1b[');
+  expect((await memfix({ cwd }, 'check', 'a.py', '--color')).stdout).toContain('\x1b[');
+  expect((await memfix({ cwd }, 'check', '--color', 'never', 'a.py')).stdout).not.toContain('\x1b[');
+});
+
+test('a file that looks like a config is named', async () => {
+  const cwd = folderWith({ 'a.py': '', '.memfixrc.json': '{}' });
+  expect((await memfix({ cwd }, 'check')).stderr).toContain(
+    '.memfixrc.json is not read: a config is memfix.toml',
+  );
+  expect((await memfix({ cwd }, 'check', '--isolated')).stderr).not.toContain('memfixrc');
+  put(cwd, { 'memfix.toml': '[tool.memfix]\nselect = ["leak"]\n' });
+  expect((await memfix({ cwd }, 'check')).stderr.replace(/\s+/g, ' ')).toContain('keys stand at the top');
+});
+
+describe.each(SIZES)('new-transform at $cols × $rows', (size) => {
+  test('names the config that counts, and a path from there', async () => {
+    const cwd = repositoryWith({ 'memfix.toml': '', 'app/x.py': '' });
+    const { lines, text } = await seen({ cwd: join(cwd, 'app'), ...size }, 'new-transform', 'acme-cache');
+    const [plugin] = /plugins = .*/.exec(text) ?? [];
+    expect(plugin).toBe('plugins = ["./app/memfix_rules/acme-cache.mjs"]');
+    expect(text).not.toContain('[tool.memfix]');
+    for (const line of lines) if (!line.startsWith('  ')) expect(line.length).toBeLessThanOrEqual(size.cols);
+    put(cwd, { 'memfix.toml': `${plugin}\n` });
+    expect(readFileSync(join(cwd, 'app/memfix_rules/acme-cache.mjs'), 'utf8')).toContain('acme-cache');
+    const trusted = await seen({ cwd, ...size }, 'trust');
+    expect([trusted.code, trusted.text]).toEqual([0, expect.stringContaining('acme-cache.mjs')]);
+  });
+});
