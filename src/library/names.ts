@@ -315,3 +315,31 @@ export const VALUES_ONLY: readonly string[] = [
   'linalg.cond',
   'linalg.norm',
 ];
+
+/** Every spelling of a use of gradients contains one of these. */
+export const GRADIENT_CLUES: readonly string[] = [
+  'backward',
+  'grad',
+  'retain_graph',
+  'create_graph',
+  'unscale_',
+  '.step(',
+  '.scale(',
+  'register_hook',
+  'saved_tensors_hooks',
+  'save_on_cpu',
+  'jac',
+  'hess',
+  'vjp',
+  'jvp',
+  'hvp',
+  'vhp',
+  'linearize',
+];
+
+/** Every spelling of a differentiation has one of these words. */
+export const DIFFERENTIATION_WORDS: readonly string[] = [
+  ...['requires_grad', 'grad', 'backward', 'autograd', 'enable_grad', 'set_grad_enabled', 'requires_grad_'],
+  ...['create_graph', 'register_hook', 'retain_grad', 'functorch', 'hessian', 'jacobian', 'jacrev', 'jacfwd'],
+  ...['hvp', 'vhp', 'vjp', 'jvp', 'linearize', 'grad_and_value', 'value_and_grad'],
+];

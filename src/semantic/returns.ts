@@ -1,4 +1,7 @@
+import { CONTEXT_MANAGER } from '../library/names.js';
 import type { PyNode } from '../syntax/node.js';
+import { qualifiedName } from './imports.js';
+import type { PyModule } from './module.js';
 import { decoratorsOf, isAsync, ownNodes } from './statements.js';
 
 /** The block cannot fall off its end. */
@@ -42,4 +45,14 @@ export function returnsOf(definition: PyNode): readonly (PyNode | undefined)[] {
 export function givesReturned(definition: PyNode): boolean {
   if (isAsync(definition) || decoratorsOf(definition).length > 0) return false;
   return ![...ownNodes(definition)].some(({ type }) => type === 'yield');
+}
+
+/** A generator; one that is a context manager is entered instead. */
+export function isGenerator(module: PyModule, functionNode: PyNode): boolean {
+  if (!functionNode.text.includes('yield')) return false;
+  const isManager = decoratorsOf(functionNode).some(
+    (each) => qualifiedName(module, each) === CONTEXT_MANAGER,
+  );
+  if (isManager) return false;
+  return [...ownNodes(functionNode)].some(({ type }) => type === 'yield');
 }
