@@ -156,8 +156,10 @@ function withoutPackages(path: string): string {
   return path.replace(/^.*\/(?:site|dist)-packages\//, '');
 }
 
-function verdictOf({ ranked, related }: Diagnosis): string {
+function verdictOf({ ranked, related, isElsewhere }: Diagnosis): string {
   const all = found(ranked).length;
+  if (isElsewhere && all > 0)
+    return `The ${all === 1 ? 'finding here is' : `${all} findings here are`} of another program than the one that ran out.`;
   const near = found(related).length;
   const spared = related.size - near;
   const sites = `${plural(spared, 'site')} there ${spared === 1 ? 'was' : 'were'} seen and left alone; \`-v\` says why.`;

@@ -194,9 +194,7 @@ describe('answers in plain words', () => {
     const { code, stdout } = await memfix({ cwd }, 'check', '--oom', 'run.log');
     expect(code).toBe(1);
     expect(stdout).toContain('None of its files is among those that were checked: run memfix where');
-    expect(stdout).toContain(
-      'The only finding neither stands where memory ran out nor is about this kind of error.',
-    );
+    expect(stdout).toContain('The finding here is of another program than the one that ran out.');
     expect(stdout).toContain('torch.cuda.memory._dump_snapshot("snapshot.pickle")');
     expect(stdout).toContain('far.py:1:1 drop-hold');
   });
@@ -417,6 +415,32 @@ ${frame}RuntimeError: DataLoader worker (pid(s) 71) exited unexpectedly
     expect(stdout).toContain('  and 3 others; `-v` lists them\n');
     const all = await memfix({ cwd }, 'check', '-v', '--oom', 'run.log');
     expect(all.stdout.match(/no file of the traceback imports it/g)).toHaveLength(11);
+  });
+
+  test('of another program than the one that ran out, nothing is offered', async () => {
+    const cwd = project();
+    put(cwd, { 'run.log': LOG.replaceAll('/app/src/train.py', '/app/elsewhere/fit.py') });
+    const { stdout } = await memfix({ cwd }, '--oom', 'run.log');
+    expect(stdout).toContain('None of its files is among those that were checked');
+    expect(stdout).toContain('The 5 findings here are of another program than the one that ran out.\n');
+    expect(stdout).not.toContain('have to do with it');
+    expect(stdout).not.toContain('#1');
+    const { stderr } = await memfix({ cwd }, 'apply', '--allow-no-vcs', '--oom', 'run.log');
+    expect(stderr).toContain('Nothing was changed.');
+  });
+
+  test('a log that is packed, or given as code, is told so', async () => {
+    const cwd = folderWith({
+      'a.py': 'x = 1\n',
+      'run.log.gz': Buffer.from('1f8b0800', 'hex'),
+      'run.log': LOG,
+    });
+    expect((await memfix({ cwd }, '--oom', 'run.log.gz')).stderr).toContain(
+      '`zcat run.log.gz | memfix --oom -`',
+    );
+    expect((await memfix({ cwd }, 'check', 'run.log')).stdout).toContain(
+      'run.log: skipped: it is not Python; if it is the log of a run, it goes after `--oom`',
+    );
   });
 
   test('with nothing but unsafe findings it is told, with a safe one it is not', async () => {
