@@ -142,7 +142,9 @@ class Walk {
     else
       this.#skip(
         path,
-        'it is not Python: its name does not end in .py or .ipynb, and its first line does not name python',
+        /\.(?:log|err|out)$/.test(path)
+          ? 'it is not Python; if it is the log of a run, it goes after `--oom`'
+          : 'it is not Python: its name does not end in .py or .ipynb, and its first line does not name python',
       );
   }
 
