@@ -19,7 +19,6 @@ import type {
 } from '../src/toolkit/index.js';
 import {
   ADAMW,
-  adamArguments,
   adamCalls,
   argumentsCalls,
   ask,
@@ -30,11 +29,13 @@ import {
   isInstalled,
   isMadeOnGpu,
   isTestCode,
+  keywordNames,
   optimizerDoes,
   otherEngine,
   ownsItsLines,
   Proof,
   plainString,
+  positionalArguments,
   requireArrival,
   statementOf,
 } from '../src/toolkit/index.js';
@@ -120,7 +121,8 @@ export const adamw8bit: Transform<OptimizerSite> = {
     if (named !== undefined) return renamed(named, edit, module);
     if (made === undefined) return edit.refuse('nothing is made here');
     const { call } = made;
-    const { keywords, positional } = adamArguments(call);
+    const keywords = keywordNames(call);
+    const positional = positionalArguments(call).length;
     const foreign = keywords.find((name) => !SHARED.includes(name));
     const engine = otherEngine(module);
     const callee = call.function;

@@ -9,7 +9,6 @@
  */
 import type { AdamCall, Site, Transform } from '../src/toolkit/index.js';
 import {
-  adamArguments,
   adamCalls,
   ask,
   hasSplat,
@@ -17,10 +16,12 @@ import {
   isMadeOnGpu,
   isTestCode,
   keywordArgument,
+  keywordNames,
   optimizerDoes,
   otherEngine,
   ownsItsLines,
   Proof,
+  positionalArguments,
   requireVersion,
   statementOf,
 } from '../src/toolkit/index.js';
@@ -73,7 +74,7 @@ export const fusedOptimizer: Transform<OptimizerSite> = {
 
   *detect(module) {
     for (const made of adamCalls(module, ['Adam', 'AdamW'])) {
-      const { keywords } = adamArguments(made.call);
+      const keywords = keywordNames(made.call);
       if (keywords.some((name) => CHOICES.includes(name)) || isTestCode(module, made.call)) continue;
       const callee = made.call.function;
       yield {
@@ -93,7 +94,7 @@ export const fusedOptimizer: Transform<OptimizerSite> = {
       .forbid(!ownsItsLines(module, statementOf(call)), 'its statement shares its line with other code')
       .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension')
       .forbid(
-        adamArguments(call).positional === 0 && keywordArgument(call, 'params') === undefined,
+        positionalArguments(call).length === 0 && keywordArgument(call, 'params') === undefined,
         'it has no parameters',
       )
       .forbid(

@@ -27,6 +27,7 @@ import { NOTHING, type Reading, together } from '../run/reading.js';
 import { readSettings } from '../run/settings.js';
 import { PyModule } from '../semantic/module.js';
 import { loadParser } from '../syntax/parser.js';
+import { isNotebookName } from '../text/notebook/notebook.js';
 import { didYouMean } from '../text/resemblance.js';
 import { bytesOf, LARGEST_FILE, LARGEST_SETTINGS, textOf } from '../workspace/bounded.js';
 import { Failure } from '../workspace/failure.js';
@@ -56,7 +57,7 @@ export async function subjectOf(args: Arguments, cwd: string): Promise<Subject> 
   for (const word of args.operands) {
     const path = resolve(cwd, word);
     const shown = slashed(relative(cwd, path));
-    if (word.endsWith('.py')) {
+    if (word.endsWith('.py') || isNotebookName(word)) {
       script = sourceAt(path, shown);
       const text = script.source.text;
       reading = together(reading, readPython(new PyModule(shown, text, (await loadParser()).parse(text))));

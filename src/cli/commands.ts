@@ -17,7 +17,7 @@ export const COMMANDS = {
     summary: 'report findings; writes nothing',
     operands: '[paths…]',
     about:
-      'Looks through Python files for training code that wastes GPU memory. Without paths, the folder you are in.\n' +
+      'Looks through Python files and notebooks for training code that wastes GPU memory. Without paths, the folder you are in.\n' +
       'With `--oom` or `--snapshot`, findings come in the order in which they explain why a run ran out of memory; then the\n' +
       'opt-in transforms run too, unless `--select` says otherwise.\n' +
       '`--output-format` may be given several times, with a file for each but one: `sarif=memfix.sarif`.\n' +

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Diagnosis, Evidence } from '../oom/diagnosis.js';
 import type { CheckedFiles } from '../oom/places.js';
+import { shellWord } from '../report/prose.js';
 import type { Report } from '../report/report.js';
 import { isNotebookName } from '../text/notebook/notebook.js';
 import { outputsIn } from '../text/notebook/outputs.js';
@@ -34,6 +35,12 @@ async function readLog({ io }: Context, path: string): Promise<NonNullable<Evide
     await eachLine(input, name, io.signal, (line, number) => reader.read(line, number));
   } else for (const { cell, line } of outputs) reader.read(line, cell);
   const outOfMemory = reader.end();
+  if (outOfMemory.length === 0 && COMPRESSED.test(path))
+    throw new Failure(
+      'The log is compressed',
+      `${name} was read as it is`,
+      `Unpack it on the way: \`zcat ${shellWord(path)} | memfix --oom -\`, or with what packed it.`,
+    );
   if (outOfMemory.length > 0) return { name, outOfMemory, isNotebook: outputs !== undefined };
   throw new Failure(
     'Nothing ran out of memory',
@@ -41,6 +48,8 @@ async function readLog({ io }: Context, path: string): Promise<NonNullable<Evide
     'Give `--oom` the output of the run that failed, standard error included; without it, `memfix check` reports all findings.',
   );
 }
+
+const COMPRESSED = /\.(?:gz|bz2|xz|zst|zip)$/i;
 
 async function readSnapshot({ io }: Context, path: string): Promise<NonNullable<Evidence['snapshot']>> {
   const snapshots = await import('../workspace/snapshot.js');

@@ -113,6 +113,14 @@ export function noteText(note: string, { paint, width }: Look): string {
   return `${wrap(note, Math.min(width, TEXT_WIDTH), { first: '', rest: '' }).map(paint.magenta).join('\n')}\n`;
 }
 
+/** A note with a line for each of its items. */
+export function listText(note: string, items: readonly string[], { paint, width }: Look): string {
+  const lines = items.flatMap((item) =>
+    wrap(item, Math.min(width, TEXT_WIDTH), { first: '  ', rest: '    ' }),
+  );
+  return `${[note, ...lines].map(paint.magenta).join('\n')}\n`;
+}
+
 export function boldText(text: string, { paint, width }: Look): string {
   const lines = wrap(text, Math.min(width, TEXT_WIDTH), { first: '', rest: '' });
   return `${lines.map(paint.bold).join('\n')}\n`;

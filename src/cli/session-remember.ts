@@ -45,7 +45,7 @@ export function reachMeant(typed: string): Reach | undefined {
 
 /** What a review says at its end of a yes that was written down. */
 export function keptNote(file: string): string {
-  return `What you answered for good is in \`assume\` of ${file}. \`memfix undo\` leaves it there: take it out to be asked again.`;
+  return `What you answered for good stays in \`assume\` of ${file}, also after \`memfix undo\`: take it out there to be asked again.`;
 }
 
 /** After the answer was taken back: the yes that was written down with it is still in `file`, if it was. */

@@ -38,7 +38,7 @@ export function pathsToWrite(review: Review): readonly string[] {
 const MOST_NAMED = 5;
 
 /** The findings that are still there, by name: those without an answer, and in files that could not be written. */
-export function leftOpen(review: Review, landed: readonly Landed[], files: ReviewedFiles): string {
+export function leftOpen(review: Review, landed: readonly Landed[], files: ReviewedFiles): readonly string[] {
   const written = new Set(landed.filter(({ failed }) => failed === undefined).map(({ path }) => path));
   const open = review.items.filter(({ ref, path }) => {
     const answer = review.answers.get(ref);
@@ -48,7 +48,7 @@ export function leftOpen(review: Review, landed: readonly Landed[], files: Revie
     .slice(0, MOST_NAMED)
     .map((item) => `${placeText(item.path, files.finding(item).at)} ${item.transform}`);
   const more = open.length - named.length;
-  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+  return [...named, ...(more > 0 ? [`and ${more} more`] : [])];
 }
 
 export async function land(

@@ -20,6 +20,7 @@ import {
   type Card,
   cardText,
   type Look,
+  listText,
   lookOf,
   noteText,
   promptText,
@@ -302,7 +303,7 @@ class Session {
     const told = totals({ landed, applied, suppressed, declined, unanswered });
     this.#print(`\n${boldText(`${told}.`, look)}`);
     const left = leftOpen(this.#review, landed, this.#files);
-    if (unanswered > 0 && left !== '') this.#print(noteText(`Left open: ${left}.`, look));
+    if (unanswered > 0 && left.length > 0) this.#print(listText('Left open:', left, look));
     if (mode === 'finished' && !interrupted && this.#failed.length === 0) this.#memory.forget();
     else if (unanswered > 0)
       this.#print(
@@ -324,8 +325,9 @@ class Session {
 
   async #show(text: string): Promise<void> {
     const isShown = await this.#lend(async () => (await this.input.page?.(text)) === true);
-    if (isShown) this.#onScreen = undefined;
-    else this.#print(text);
+    if (!isShown) this.#print(text);
+    // What is asked about stands above the question.
+    this.#onScreen = undefined;
   }
 
   #print(text: string): void {

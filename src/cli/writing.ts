@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { printable } from '../report/cells.js';
 import { plural, shellWord } from '../report/prose.js';
+import { isNotebookName } from '../text/notebook/notebook.js';
 import { Failure } from '../workspace/failure.js';
 import { stage } from '../workspace/git.js';
 import { guard, nothingLeft, withUnstaged } from '../workspace/guard.js';
@@ -68,7 +69,7 @@ export function nameHeld(context: Context, held: readonly Held[]): void {
     context.say(
       context.args.flag('staged')
         ? 'Stage the rest of these files (`git add`), or add `--allow-dirty`, to have fixes in them too.'
-        : 'Commit or stash these changes, or add `--allow-dirty`, to have fixes in these files too.',
+        : 'Commit or stash these changes, or add `--changed` or `--allow-dirty`, to have fixes in these files too.',
     );
 }
 
@@ -105,6 +106,15 @@ export function stageFiles(
   for (const file of left)
     context.say(
       `${printable(shownFrom(context.io.cwd, file))}: written, but not staged: a git filter is in charge of it`,
+    );
+}
+
+/** An editor that holds a notebook would write its old code back. */
+export function sayReload(context: Context, paths: readonly string[]): void {
+  const notebooks = paths.filter(isNotebookName).length;
+  if (notebooks > 0)
+    context.say(
+      `Reload ${notebooks === 1 ? 'the notebook' : 'these notebooks'} where you have ${notebooks === 1 ? 'it' : 'them'} open, before you save there.`,
     );
 }
 

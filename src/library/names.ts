@@ -182,6 +182,16 @@ export const DISTRIBUTED = 'torch.distributed';
 
 export const CONTEXT_MANAGER = 'contextlib.contextmanager';
 export const PARAMETRIZE_CACHED = 'torch.nn.utils.parametrize.cached';
+/** Functions that write what they are handed as it is: a tensor that is read back needs gradients where it did. */
+export const WRITING: ReadonlySet<string> = new Set([
+  SAVE,
+  'torch.serialization.save',
+  'pickle.dump',
+  'pickle.dumps',
+  'joblib.dump',
+  'cloudpickle.dump',
+  'dill.dump',
+]);
 /** Functions that make a layer compute a parameter anew in each forward, and leave it on the layer; the second argument names it. */
 export const RECOMPUTING: ReadonlySet<string> = new Set(
   [
@@ -307,4 +317,32 @@ export const VALUES_ONLY: readonly string[] = [
   'matrix_norm',
   'linalg.cond',
   'linalg.norm',
+];
+
+/** Every spelling of a use of gradients contains one of these. */
+export const GRADIENT_CLUES: readonly string[] = [
+  'backward',
+  'grad',
+  'retain_graph',
+  'create_graph',
+  'unscale_',
+  '.step(',
+  '.scale(',
+  'register_hook',
+  'saved_tensors_hooks',
+  'save_on_cpu',
+  'jac',
+  'hess',
+  'vjp',
+  'jvp',
+  'hvp',
+  'vhp',
+  'linearize',
+];
+
+/** Every spelling of a differentiation has one of these words. */
+export const DIFFERENTIATION_WORDS: readonly string[] = [
+  ...['requires_grad', 'grad', 'backward', 'autograd', 'enable_grad', 'set_grad_enabled', 'requires_grad_'],
+  ...['create_graph', 'register_hook', 'retain_grad', 'functorch', 'hessian', 'jacobian', 'jacrev', 'jacfwd'],
+  ...['hvp', 'vhp', 'vjp', 'jvp', 'linearize', 'grad_and_value', 'value_and_grad'],
 ];

@@ -60,6 +60,8 @@ export interface Diagnosis {
   readonly ranked: readonly Ranked[];
   /** Those of them that stand where memory ran out; where none does, those that are about that moment of a run. */
   readonly related: ReadonlySet<Ranked>;
+  /** What ran out was another program than the files that were checked are of. */
+  readonly isElsewhere: boolean;
 }
 
 /** Sites of a snapshot below this share of what is live say nothing about a finding. */
@@ -101,6 +103,7 @@ export function diagnose(
     program: programOf(errors, snapshot !== undefined, files),
   };
   const ranked = rankedBy(circumstances, scans, metaOf, places);
+  const isElsewhere = snapshot === undefined && errors.length > 0 && errors.every(isOfAnother);
   return {
     errors,
     ...(snapshot && {
@@ -110,8 +113,14 @@ export function diagnose(
       },
     }),
     ranked,
-    related: relatedAmong(ranked),
+    related: isElsewhere ? new Set() : relatedAmong(ranked),
+    isElsewhere,
   };
+}
+
+/** It has frames of its own program, and none of them is in the files. */
+function isOfAnother({ frames }: Located): boolean {
+  return frames.some((frame) => !frame.isLibrary) && frames.every(({ spot }) => spot === undefined);
 }
 
 /** A snapshot has no frame of the top of a program, and an error without frames tells of none. */

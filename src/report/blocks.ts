@@ -67,17 +67,24 @@ export function apartFrom(report: Report, shown: readonly Shown[]): readonly Sho
   return shown.filter(({ ranked }) => ranked !== undefined && report.oom?.related.has(ranked) === false);
 }
 
-/** The same, in a line each; those that free no memory are only counted. */
+/** Of those that explain nothing, so many are named. */
+const MOST_APART = 8;
+
+/** The same, in a line each, the first of them; those that free no memory are only counted. */
 export function apartBlock(apart: readonly Shown[], view: View): string[] {
-  const told = view.verbose ? apart : apart.filter(({ ranked }) => ranked?.nearness !== 'unrelated');
-  const untold = apart.length - told.length;
-  const more = `${plural(untold, 'finding')} that would free no such memory; \`-v\` lists ${untold === 1 ? 'it' : 'them'}`;
+  const able = view.verbose ? apart : apart.filter(({ ranked }) => ranked?.nearness !== 'unrelated');
+  const told = view.verbose ? able : able.slice(0, MOST_APART);
+  const others = able.length - told.length;
+  const untold = apart.length - able.length;
+  const more = [
+    ...(others === 0 ? [] : [plural(others, 'other')]),
+    ...(untold === 0 ? [] : [`${plural(untold, 'finding')} that would free no such memory`]),
+  ].join(', and ');
+  const rest = `${told.length === 0 ? '' : 'and '}${more}; \`-v\` lists ${others + untold === 1 ? 'it' : 'them'}`;
   return [
     view.paint.bold('Less likely:'),
     ...told.flatMap((shown) => apartLines(shown, view)),
-    ...(untold === 0
-      ? []
-      : wrap(`${told.length === 0 ? '' : 'and '}${more}`, view.width, { first: MARGIN, rest: MARGIN })),
+    ...(others + untold === 0 ? [] : wrap(rest, view.width, { first: MARGIN, rest: MARGIN })),
   ];
 }
 

@@ -43,12 +43,15 @@ export function changeRows(
 
 /** Without some of what is around it, in at most so many rows where that is enough: first what is far from the change. */
 export function withLessAround(rows: readonly ChangeRow[], most: number): readonly ChangeRow[] {
-  const first = rows.findIndex(({ isChange }) => isChange);
-  const last = rows.findLastIndex(({ isChange }) => isChange);
-  const distance = (at: number) => Math.max(first - at, at - last);
+  const distances = rows.map(({ isChange }) => (isChange ? 0 : rows.length));
+  const near = (at: number, other: number) => {
+    distances[at] = Math.min(distances[at] ?? 0, 1 + (distances[other] ?? rows.length));
+  };
+  for (let at = 1; at < rows.length; at++) near(at, at - 1);
+  for (let at = rows.length - 2; at >= 0; at--) near(at, at + 1);
   const around = [...rows.keys()]
-    .filter((at) => rows[at]?.isContext === true && distance(at) > 0)
-    .sort((a, b) => distance(b) - distance(a));
+    .filter((at) => rows[at]?.isContext === true)
+    .sort((a, b) => (distances[b] ?? 0) - (distances[a] ?? 0));
   const left = new Set(around.slice(0, Math.max(rows.length - most, 0)));
   return rows.filter((_, at) => !left.has(at));
 }

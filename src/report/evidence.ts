@@ -82,7 +82,7 @@ export function measuredEffect(meta: TransformMeta, measuredAs?: string): string
   const machine = shortMachine(gpu.machine).split(',')[0] ?? '';
   const text = (figure: Figure) => {
     const [from, to] = changeText(figure, EXPECTED[meta.symptom]).split(' → ');
-    const told = from === to ? `no difference was measured, ${from}` : `${from} → ${to}`;
+    const told = from === to ? `no difference was measured, ${from} before and after` : `${from} → ${to}`;
     return `${told} (${figure.what}, ${machine})`;
   };
   const own = figures.find(({ what }) => measuredAs !== undefined && what.startsWith(measuredAs));

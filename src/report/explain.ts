@@ -34,7 +34,8 @@ export function terminalPage(meta: TransformMeta, example: Example, { paint, wid
   const comesFirst = leadsWithVerdict(meta);
   const alternatives = meta.group === 'documented' ? alternativesTo(meta) : [];
   const verdict = [
-    ...prose(evidence.verdict, style, '').map(paint.yellow),
+    // A whole paragraph in a colour is hard to read on one ground or the other.
+    ...prose(evidence.verdict, style, '').map(paint.bold),
     ...alternatives.map((id) => `Use instead: ${paint.bold(id)} (memfix explain ${id})`),
     '',
   ];
@@ -74,7 +75,7 @@ function properties(meta: TransformMeta, { paint }: Style): string[] {
   ];
   return table(
     rows.map(([name, text, tone = (plain: string) => plain]) => [
-      { text: MARGIN + name, paint: paint.dim },
+      { text: MARGIN + name, paint: (plain: string) => plain },
       { text, paint: tone },
     ]),
   );
@@ -103,9 +104,9 @@ function measurements(meta: TransformMeta, style: Style): string[] {
   return [
     ...measurementsOf(meta).flatMap(({ what, before, after, setup }) => [
       ...bullets([`${what}: ${before} → ${after}`], style),
-      ...prose(setup, style, `${MARGIN}  `).map(style.paint.dim),
+      ...prose(setup, style, `${MARGIN}  `),
     ]),
-    ...(told === undefined ? [] : prose(told, style).map(style.paint.dim)),
+    ...(told === undefined ? [] : prose(told, style)),
   ];
 }
 

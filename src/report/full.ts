@@ -6,7 +6,7 @@ import { linesAround } from './by-cell.js';
 import { printable } from './cells.js';
 import { diffView } from './diff-view.js';
 import { frame } from './frame.js';
-import { renderDiagnosis } from './oom.js';
+import { renderDiagnosis, renderNextSteps } from './oom.js';
 import { ownHunks } from './own-hunks.js';
 import { premiseSentence } from './premises.js';
 import type { Standing } from './prove/verified.js';
@@ -37,6 +37,8 @@ export function renderFull(report: Report, view: View): string {
     const beside = { ranked, measured, standing, others: scan.findings };
     blocks.push(blockText(findingBlock(scan.file, lines, finding, view, beside)));
   }
+  const next = report.oom === undefined ? [] : renderNextSteps(report.oom, view);
+  if (next.length > 0) blocks.push(blockText(next));
   const apart = apartFrom(report, shown);
   if (apart.length > 0) blocks.push(blockText(apartBlock(apart, view)));
   const last = remarks(report, view);

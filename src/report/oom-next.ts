@@ -7,6 +7,8 @@ export function nextSteps(diagnosis: Diagnosis): readonly string[] {
   const { errors, snapshot } = diagnosis;
   if (errors.length > 0 && errors.every(({ error }) => error.memory === 'host')) return hostSteps(errors);
   const isCuda = errors.every(({ error }) => !OTHER_DEVICES.has(error.who));
+  // What they hold is none of this program's.
+  if (errors.some(isMostlyHeldByOthers)) return ['`nvidia-smi` tells what the other processes are.'];
   return [
     ...(errors.some(isInNotebook)
       ? [
@@ -30,6 +32,11 @@ export function nextSteps(diagnosis: Diagnosis): readonly string[] {
 
 /** `torch.cuda` knows nothing of them. */
 const OTHER_DEVICES = new Set(['MPS', 'XPU', 'NPU', 'MUSA', 'MLU']);
+
+function isMostlyHeldByOthers({ error: { figures } }: Located): boolean {
+  const held = (figures.others ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
+  return held > (figures.capacity ?? Infinity) / 2;
+}
 
 function isInNotebook({ frames }: Located): boolean {
   return frames.some(({ frame }) => isCell(frame));

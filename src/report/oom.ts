@@ -24,18 +24,20 @@ const NARROWEST = 12;
 
 /** What the log and the snapshot say, before any finding. */
 export function renderDiagnosis(diagnosis: Diagnosis, style: Style): string[][] {
-  const { errors, snapshot, related } = diagnosis;
+  const { errors, snapshot } = diagnosis;
   const more = errors.length - TOLD;
   return [
     ...errors.slice(0, TOLD).map((error) => errorBlock(error, style)),
     ...(more > 0 ? [[`${MARGIN}and ${plural(more, 'other place')} in the log where memory ran out`]] : []),
     ...(snapshot === undefined ? [] : [snapshotBlock(snapshot, style)]),
     wrap(verdictOf(diagnosis), style.width, { first: '', rest: '' }),
-    // A fix that is proven is what to do next.
-    ...(found(related).some(({ finding }) => finding.safety === 'safe')
-      ? []
-      : [['What to do next:', ...bullets(nextSteps(diagnosis), style, '• ')]]),
   ];
+}
+
+/** For below the findings that explain it. One that is proven is what to do next. */
+export function renderNextSteps(diagnosis: Diagnosis, style: Style): string[] {
+  const isProven = found(diagnosis.related).some(({ finding }) => finding.safety === 'safe');
+  return isProven ? [] : ['What to do next:', ...bullets(nextSteps(diagnosis), style, '• ')];
 }
 
 /** `Out of memory: CUDA on GPU 0, 2.50 GiB` */
@@ -154,8 +156,10 @@ function withoutPackages(path: string): string {
   return path.replace(/^.*\/(?:site|dist)-packages\//, '');
 }
 
-function verdictOf({ ranked, related }: Diagnosis): string {
+function verdictOf({ ranked, related, isElsewhere }: Diagnosis): string {
   const all = found(ranked).length;
+  if (isElsewhere && all > 0)
+    return `The ${all === 1 ? 'finding here is' : `${all} findings here are`} of another program than the one that ran out.`;
   const near = found(related).length;
   const spared = related.size - near;
   const sites = `${plural(spared, 'site')} there ${spared === 1 ? 'was' : 'were'} seen and left alone; \`-v\` says why.`;

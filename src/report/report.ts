@@ -25,6 +25,8 @@ export interface Report {
   readonly exclude?: readonly string[];
   /** Unsafe fixes were asked for, too. */
   readonly takesUnsafe?: boolean;
+  /** The config has `apply` take unsafe fixes; that of a file may say otherwise for its findings. */
+  readonly unsafeFixes?: boolean;
   readonly fixed?: Fixed;
   /** The findings that `apply` fixed. */
   readonly taken?: readonly Taken[];

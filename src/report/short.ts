@@ -8,7 +8,7 @@ import { changeBlock } from './change-block.js';
 import { EFFECT_WORDS } from './effects.js';
 import { frame } from './frame.js';
 import { otherWays, rankLabel } from './full.js';
-import { renderDiagnosis } from './oom.js';
+import { renderDiagnosis, renderNextSteps } from './oom.js';
 import { ownHunks } from './own-hunks.js';
 import { premiseSentence } from './premises.js';
 import { plural, wrap } from './prose.js';
@@ -57,6 +57,8 @@ export function renderShort(report: Report, view: View): string {
     }
     if (others.length > 0) blocks.push(blockText(moreLines(others, view)));
   }
+  const next = report.oom === undefined ? [] : renderNextSteps(report.oom, view);
+  if (next.length > 0) blocks.push(blockText(next));
   if (apart.length > 0) blocks.push(blockText(apartBlock(apart, view)));
   const leaks = view.verbose ? [] : leftLeaks(report);
   if (leaks.length > 0) blocks.push(blockText(leakBlock(leaks, view)));

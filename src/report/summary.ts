@@ -91,12 +91,18 @@ function reviewOf({ oom, aim }: Report): string {
 }
 
 /** How many unsafe ones would be fixed is not known before it is done: one may bring another, or leave it nothing to do. */
-function nextStep({ fixable: { safe, unsafe, advice } }: Tally, { aim, takesUnsafe }: Report): string {
+function nextStep(
+  { fixable: { safe, unsafe, advice }, allowed }: Tally,
+  { aim, takesUnsafe }: Report,
+): string {
   if (takesUnsafe === true && unsafe > 0)
     return `Run ${command('apply --unsafe-fixes', aim)} to take the unsafe ones too, or ${command('apply -i', aim)} to be asked.`;
-  if (safe > 0) {
-    const more = unsafe > 0 ? `; with \`-i\` it asks about ${unsafe} more` : '';
-    return `Run ${command('apply', aim)} to fix ${safe}${more}.`;
+  if (safe + allowed > 0) {
+    const asked = unsafe - allowed;
+    const more = asked > 0 ? `; with \`-i\` it asks about ${asked} more` : '';
+    const own = allowed === 0 ? '' : `${plural(allowed, 'unsafe one')}, as the config says`;
+    const what = [...(safe > 0 ? [`fix ${safe}`] : []), ...(own === '' ? [] : [`take ${own}`])];
+    return `Run ${command('apply', aim)} to ${what.join(' and to ')}${more}.`;
   }
   const open = unsafe > 0 ? unsafe : advice;
   return open > 0 ? `Run ${command('apply -i', aim)} to be asked about ${open === 1 ? 'it' : open}.` : '';

@@ -13,6 +13,8 @@ export interface Tally {
   readonly byEffect: Readonly<Record<Effect, number>>;
   /** Findings that come with a change. */
   readonly fixable: BySafety;
+  /** Unsafe ones among these that a config has `apply` take. */
+  readonly allowed: number;
   /** Sites that were left alone, and the leaks among them. */
   readonly refused: number;
   readonly refusedLeaks: number;
@@ -26,12 +28,16 @@ export interface Tally {
 export function tally(report: Report): Tally {
   const all = report.scans.flatMap((scan) => scan.findings);
   const findings = all.filter((finding) => !isRefused(finding));
+  const offered = report.scans.flatMap((scan) => takenTogether(scan.findings));
   const suppressed = report.scans.reduce((sum, scan) => sum + scan.suppressed.length, 0);
   return {
     findings: findings.length,
     bySafety: countBySafety(findings),
     byEffect: countByEffect(findings),
-    fixable: countBySafety(report.scans.flatMap(({ findings }) => takenTogether(findings))),
+    fixable: countBySafety(offered),
+    allowed: offered.filter(
+      ({ safety, unsafeFixes = report.unsafeFixes }) => safety === 'unsafe' && unsafeFixes === true,
+    ).length,
     refused: all.length - findings.length,
     refusedLeaks: all.filter((finding) => isRefused(finding) && report.leaks?.has(finding.transform)).length,
     suppressed,

@@ -1,6 +1,7 @@
 import type { Dtype } from '../budget/memory.js';
 import { callsNamed } from '../semantic/called-name.js';
 import { defaultedOption } from '../semantic/command-line.js';
+import { spotOf } from '../semantic/gate.js';
 import { type Given, givenIn } from '../semantic/given.js';
 import { qualifiedName } from '../semantic/imports.js';
 import { writtenBehind } from '../semantic/literals.js';
@@ -53,7 +54,7 @@ class Reader {
     const shown = words.length > 60 ? `${words.slice(0, 59)}…` : words;
     return {
       value,
-      place: `${this.module.path}:${this.module.lines.position(node.start).line}`,
+      place: spotOf(this.module, node),
       words: shown,
     };
   }

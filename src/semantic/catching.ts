@@ -130,3 +130,9 @@ function raisesAgain(clause: PyNode): boolean {
   const last = clause.childOfType('block')?.named.at(-1);
   return last?.type === 'raise_statement' && last.named.length === 0;
 }
+
+/** In the body of a `try` of the same function. */
+export function isTried(node: PyNode): boolean {
+  const tried = node.closest('try_statement', 'function_definition');
+  return tried?.type === 'try_statement' && tried.body?.contains(node) === true;
+}

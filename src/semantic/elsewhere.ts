@@ -200,3 +200,13 @@ export function makerElsewhere(module: PyModule, path: string | undefined): Else
     found?.node.type === 'class_definition' ? methodNamed(found.module, found.node, '__init__') : undefined;
   return found && method && { module: found.module, node: method };
 }
+
+/** The path leads into the project, though perhaps not to a definition: a module around it is a file there. */
+export function mayBeOfProject(module: PyModule, path: string): boolean {
+  for (let at = path; at.includes('.'); ) {
+    at = at.slice(0, at.lastIndexOf('.'));
+    if (at === '' || /^\.+$/.test(at)) return true;
+    if (module.around.text(at) !== undefined) return true;
+  }
+  return path.startsWith('.');
+}

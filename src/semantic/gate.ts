@@ -1,4 +1,6 @@
 import type { PyNode } from '../syntax/node.js';
+import { cellsIn, positionInCells } from '../text/notebook/notebook.js';
+import { placeText } from '../text/place.js';
 import type { Answer } from './answer.js';
 import type { PyModule } from './module.js';
 import type { Question } from './question.js';
@@ -33,5 +35,11 @@ function withoutComments(node: PyNode): string {
 
 /** A place of another file in a sentence. */
 export function placeOf(module: PyModule, node: PyNode): string {
-  return `\`${module.path}:${module.lines.position(node.start).line}\``;
+  return `\`${spotOf(module, node)}\``;
+}
+
+/** A place as people find it: in a notebook, by cell. */
+export function spotOf(module: PyModule, node: PyNode): string {
+  const told = positionInCells(module.lines, cellsIn(module.text));
+  return placeText(module.path, told(module.lines.position(node.start)));
 }

@@ -7,18 +7,36 @@ const IMPORTED = /^[ \t]*import[ \t]+([\w.]+)/gm;
 
 const IMPORTED_FROM = /^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(?:\(([^()]*)\)|([^\n]*))/gm;
 
-/** Where the functions and classes stand that a file imports, by their names or with their module. */
-export function* modulesBehindImports(module: PyModule): Generator<PyModule> {
+/** The files where the functions and classes stand that a file imports, by their names or with their module: each once. */
+export function modulesBehindImports(module: PyModule): ReadonlySet<PyModule> {
+  return module.memo(findModules, module);
+}
+
+function findModules(module: PyModule): ReadonlySet<PyModule> {
+  const modules = new Set<PyModule>();
   for (const [, name = ''] of module.text.matchAll(IMPORTED)) {
     const found = module.around.module(name);
-    if (found !== undefined) yield found;
+    if (found !== undefined) modules.add(found);
   }
   for (const [, from = '', inBrackets, onLine = ''] of module.text.matchAll(IMPORTED_FROM)) {
     for (const each of (inBrackets ?? onLine).replace(/#[^\n]*/g, '').split(',')) {
       const name = /\w+/.exec(each)?.[0];
       const found = name && boundElsewhere(module, from.endsWith('.') ? from + name : `${from}.${name}`);
-      if (found) yield found.module;
+      if (found) modules.add(found.module);
     }
+  }
+  return modules;
+}
+
+/** From a file to what it imports, so many times: each file once, the nearest first. */
+export function* modulesWithin(module: PyModule, hops: number): Generator<PyModule> {
+  const reached = new Set([module]);
+  let ring: readonly PyModule[] = [module];
+  for (let hop = 0; hop < hops; hop++) {
+    ring = ring
+      .flatMap((here) => [...modulesBehindImports(here)])
+      .filter((there) => !reached.has(there) && reached.add(there));
+    yield* ring;
   }
 }
 

@@ -62,3 +62,17 @@ export function entryOf(dict: PyNode | undefined, name: string): PyNode | undefi
   });
   return found.length === 1 ? found[0]?.value : undefined;
 }
+
+/** What a call is handed inside a literal: `Runner([net])`, `launch(models={"g": net})`. */
+export function valuesInside(given: PyNode): readonly PyNode[] {
+  if (/^(?:list|tuple|set|dictionary|list_splat|dictionary_splat)$/.test(given.type))
+    return given.named.flatMap(valuesInside);
+  return given.type === 'pair' ? valuesInside(given.value ?? given) : [given];
+}
+
+/** The elements of a literal, so that the words can name the one that counts. */
+export function partsOfLiteral(value: PyNode): readonly PyNode[] {
+  const node = unparenthesized(value);
+  if (/^(?:expression_list|tuple|list)$/.test(node.type)) return node.named.flatMap(partsOfLiteral);
+  return node.type === 'dictionary' ? node.named.flatMap((pair) => pair.value ?? pair) : [node];
+}

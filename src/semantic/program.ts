@@ -15,6 +15,7 @@ export function isProgram({ path, text, code }: Pick<PyModule, 'path' | 'text' |
 
 /** Below `if __name__ == "__main__":`, where whoever imports the file never comes, and nobody asks for the program by name. */
 export function isForProgramOnly(module: PyModule, node: PyNode): boolean {
+  if (isNotebook(module)) return false;
   for (const around of node.ancestors()) {
     const isGuard = around.type === 'if_statement' && IS_PROGRAM.test(around.condition?.text ?? '');
     if (!isGuard || around.consequence?.contains(node) !== true) continue;

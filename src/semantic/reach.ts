@@ -175,3 +175,8 @@ export function classesAround(node: PyNode): readonly PyNode[] {
   }
   return found;
 }
+
+/** The functions of a name, methods or not. */
+export function functionsByName(module: PyModule, name: string): readonly PyNode[] {
+  return functionsOf(module).filter((each) => each.name?.text === name);
+}

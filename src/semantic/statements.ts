@@ -284,3 +284,25 @@ export function isMethodBody(node: PyNode): boolean {
   const owner = enclosingFunction(node);
   return owner !== undefined && enclosingClass(owner) !== undefined && owner.name?.text !== '__init__';
 }
+
+/** The keywords that a call gives. */
+export function keywordNames(call: PyNode): readonly string[] {
+  return argumentsOf(call).flatMap((node) =>
+    node.type === 'keyword_argument' ? (node.name?.text ?? []) : [],
+  );
+}
+
+/** The names that a loop gives what stands at this place of a `zip`; all of them where that does not show. */
+export function targetsAt(target: PyNode, position: number | undefined): readonly PyNode[] {
+  const inner =
+    position === undefined || !/pattern|tuple/.test(target.type) ? target : target.named[position];
+  return inner === undefined ? [] : [...inner.walk()].filter(({ type }) => type === 'identifier');
+}
+
+/** `best` of `best = loss`. */
+export function aliasGiven({ parent, text }: PyNode): PyNode | undefined {
+  const [left, right] = [parent?.left, parent?.right];
+  return parent?.type === 'assignment' && right?.text === text && left?.type === 'identifier'
+    ? left
+    : undefined;
+}

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path/posix';
 import type { PyNode } from '../syntax/node.js';
-import { ancestryOf, classBehind, methodNamed } from './definitions.js';
+import { ancestryOf, attributeOfSelf, classBehind, methodNamed } from './definitions.js';
 import { boundAtTop, boundElsewhere, type Elsewhere, lineageOf, makerOf } from './elsewhere.js';
 import { importedFrom } from './import-folders.js';
 import { hasStarImport, qualifiedName } from './imports.js';
@@ -169,4 +169,17 @@ function inherits({ module, node }: Elsewhere, name: string, meant: PyNode): 'ye
   const { elsewhere, unknown } = lineageOf(module, node);
   if (elsewhere.some((base) => base.node === meant)) return 'yes';
   return unknown ? 'unknown' : 'no';
+}
+
+/** Where other files use what a store holds: an attribute of a class of this file, or a variable of the module. */
+export function usesOfStore(module: PyModule, store: PyNode, look: Look): UsesElsewhere {
+  let root = store;
+  while (root.type === 'subscript') root = root.value ?? root.children[0] ?? root;
+  if (root.type === 'attribute') {
+    const own = attributeOfSelf(root);
+    return own === undefined ? NOWHERE : attributeUsesElsewhere(module, own.classNode, own.name, look);
+  }
+  const scope = module.resolve(root);
+  const [written] = scope === module.scope ? module.writes(scope, root.text) : [];
+  return written === undefined ? NOWHERE : usesElsewhere(module, written, look);
 }

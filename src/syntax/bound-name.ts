@@ -30,3 +30,19 @@ function findsBinding(name: string, text: string): boolean {
 function noNamesYet(): Map<string, boolean> {
   return new Map();
 }
+
+/** Behind the names of `self.qf = MLP(…)` and `q, target = Net().to(device), Net()`. */
+const MADE = /=[ \t\\\n]*(?:[a-z_]\w*\.){0,9}[A-Z]\w*\(/g;
+
+/** Names further back are left of something else. */
+const LONGEST_LEFT = 200;
+
+/** The names that a file gives to what classes make. */
+export function namesMade({ text }: Glimpse): ReadonlySet<string> {
+  const names = [...text.matchAll(MADE)].flatMap(({ index }) => {
+    const before = text.slice(Math.max(0, index - LONGEST_LEFT), index);
+    const left = before.slice(before.lastIndexOf('\n') + 1);
+    return left.split(',').map((target) => /(\w+)\s*$/.exec(target)?.[1] ?? '');
+  });
+  return new Set(names.filter((name) => name !== ''));
+}

@@ -102,6 +102,7 @@ export {
   isCallee,
   isInExpressionScope,
   keywordArgument,
+  keywordNames,
   keywordValue,
   methodName,
   positionalArguments,
@@ -202,7 +203,6 @@ export {
 } from '../torch/statistic/statistic-cure.js';
 export {
   type AdamCall,
-  adamArguments,
   adamCalls,
   isMadeOnGpu,
   optimizerDoes,

@@ -86,6 +86,12 @@ export function committedBlobs(
   return found;
 }
 
+/** What the last commit has under a name, as it is in the repository; undefined where it has nothing there. */
+export function committedText(root: string, name: string): string | undefined {
+  const { status, stdout } = askGit(root, ['cat-file', 'blob', `HEAD:${name}`]);
+  return status === 0 ? stdout : undefined;
+}
+
 /** Puts files into the index as they are now. Those under a filter, which does not run here, are left to the user and named. */
 export function stage(root: string, files: readonly string[]): readonly string[] {
   const names = files.map((file) => slashed(relative(root, file)));

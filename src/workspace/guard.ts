@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { printable } from '../report/cells.js';
 import { Failure } from './failure.js';
 import { uncommitted, unstaged } from './git.js';
-import { changedByUsAlone } from './own-changes.js';
+import { changedByUsAlone, onlyRun } from './own-changes.js';
 import { repositoryRoot, shownFrom } from './places.js';
 import { State } from './state.js';
 
@@ -28,7 +28,7 @@ export function guard(
   if (loose.length > 0 && !leave.noVcs) {
     throw new Failure(
       'Not in a git repository',
-      `nothing could bring back the old content of\n${listed(loose, cwd)}`,
+      `nothing but \`memfix undo\` could bring back the old content of\n${listed(loose, cwd)}`,
       'Run `git init` and commit first, or add `--allow-no-vcs`. Nothing was written.',
     );
   }
@@ -41,12 +41,14 @@ export function guard(
   return new Map(dirty.map((file) => [file, reason]));
 }
 
-/** What is not committed, but for files in which nobody but memfix has changed something. */
+/** What is not committed, but for files in which nobody but memfix has changed something, and for notebooks that were only run. */
 function foreign(root: string, files: readonly string[], env: Readonly<Record<string, string | undefined>>) {
   const dirty = uncommitted(root, files);
   if (dirty.size === 0) return [];
   const own = changedByUsAlone(State.of(root, env), dirty);
-  return [...dirty].filter((file) => !own.has(file));
+  const others = [...dirty].filter((file) => !own.has(file));
+  const run = onlyRun(root, others);
+  return others.filter((file) => !run.has(file));
 }
 
 /** The files among these that hold changes which are not in the index. */
@@ -76,7 +78,7 @@ export function nothingLeft(dirty: Iterable<string>, leave: Leave, cwd: string):
     `a fix would mix with your own work in\n${listed([...dirty], cwd)}`,
     isStaged
       ? 'Stage or stash them, or add `--allow-dirty`. Nothing was written.'
-      : 'Commit or stash them first; add `--staged` for what you are about to commit, or `--allow-dirty`. Nothing was written.',
+      : 'Commit or stash them first; add `--staged` for what you are about to commit, `--changed` for all that you have changed, or `--allow-dirty`. Nothing was written.',
   );
 }
 

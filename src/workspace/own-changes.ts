@@ -1,7 +1,9 @@
 import { relative, resolve } from 'node:path';
+import { decodeNotebook } from '../text/decode.js';
+import { isNotebookName } from '../text/notebook/notebook.js';
 import { regularBytes } from './bounded.js';
 import { codeOf, Failure } from './failure.js';
-import { committedBlobs } from './git.js';
+import { committedBlobs, committedText } from './git.js';
 import { type Entry, Pages } from './journal-pages.js';
 import { slashed } from './places.js';
 import type { State } from './state.js';
@@ -29,6 +31,24 @@ export function changedByUsAlone(state: State, files: Iterable<string>): Readonl
     [...origins]
       .filter(([name, bytes]) => committed.get(name)?.(bytes) === true)
       .map(([name]) => resolve(state.root, name)),
+  );
+}
+
+/**
+ * The notebooks among these that were only run since they were committed: their code is the same, cell by cell. A fix changes
+ * code alone, so it mixes with nothing.
+ */
+export function onlyRun(root: string, files: Iterable<string>): ReadonlySet<string> {
+  const notebooks = [...files].filter(isNotebookName);
+  return new Set(
+    notebooks.filter((file) => {
+      const bytes = bytesOf(file);
+      const now = bytes && decodeNotebook(bytes);
+      if (!now?.ok) return false;
+      const committed = committedText(root, slashed(relative(root, file)));
+      const then = committed === undefined ? undefined : decodeNotebook(Buffer.from(committed));
+      return then?.ok === true && then.source.text === now.source.text;
+    }),
   );
 }
 

@@ -81,7 +81,7 @@ describe('guards', () => {
       stdout: '',
       stderr:
         'memfix: Files have uncommitted changes\n  a fix would mix with your own work in\n    a.py\n    new.py\n' +
-        '  Next: Commit or stash them first; add `--staged` for what you are about to commit, or `--allow-dirty`. Nothing was written.\n',
+        '  Next: Commit or stash them first; add `--staged` for what you are about to commit, `--changed` for all that you have changed, or `--allow-dirty`. Nothing was written.\n',
     });
     const answer = await memfix({ cwd }, 'apply');
     expect(answer).toMatchObject({ code: 1, stdout: 'fixed  b.py:1  drop-hold  Change hold\n' });
@@ -137,7 +137,7 @@ describe('guards', () => {
     expect(await memfix({ cwd }, 'apply')).toMatchObject({
       code: 2,
       stderr:
-        'memfix: Not in a git repository\n  nothing could bring back the old content of\n    a.py\n' +
+        'memfix: Not in a git repository\n  nothing but `memfix undo` could bring back the old content of\n    a.py\n' +
         '  Next: Run `git init` and commit first, or add `--allow-no-vcs`. Nothing was written.\n',
     });
     expect((await memfix({ cwd }, 'apply', '--allow-no-vcs')).code).toBe(0);

@@ -29,6 +29,16 @@ test('a run is read off its script: every value with its place, and what is assu
   expect(stdout).toMatch(/\n {2}sequence +2048 +assumed: no length is written here\n/);
 });
 
+test('a notebook is read as a script is, and its places are told by cell', async () => {
+  const [imports = '', rest = ''] = SCRIPT.split(/\n\n/);
+  const cells = ['!pip install transformers', imports, rest].map((source) => ({ cell_type: 'code', source }));
+  const cwd = folderWith({ 'train.ipynb': JSON.stringify({ cells, metadata: {}, nbformat: 4 }) });
+  const { code, stdout, stderr } = await memfix({ cwd, transforms }, 'budget', 'train.ipynb');
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^6\.74B parameters, bf16 · adamw · batch 8 × 2048 · 32 layers × 4096\n/);
+  expect(stdout).toMatch(/\n {2}batch +8 +train\.ipynb: cell 3, line 4 {2}per_device_train_batch_size=8\n/);
+});
+
 test('what is said on the command line goes first', async () => {
   const words = ['budget', 'train.py', '--batch', '2', '--sequence', '512', '--checkpointing'];
   const { stdout } = await memfix({ cwd: folder(), transforms }, ...words);

@@ -55,8 +55,7 @@ function cardOf(engine: Engine, file: SourceFile, finding: Finding): Card {
 /** Lines that stay as they are have a row, while changed ones are out of view. */
 function showsContextForChange(lines: readonly string[]): boolean {
   const isCut = lines.some((line) => /⋮ \d+ more rows?, \d+ of them changed/.test(line));
-  const first = lines.findIndex((line) => CHANGED.test(line));
-  return isCut && lines.slice(0, first).some((line) => /^ *\d+ {3}/.test(line));
+  return isCut && lines.some((line) => /^ *\d+ {3}/.test(line));
 }
 
 /** Why a card is not one that a person can answer in a terminal of this size. */

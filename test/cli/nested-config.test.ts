@@ -65,6 +65,18 @@ test('excludes, unsafe fixes, what may be fixed and what is ignored in single fi
   expect(now('pk/b/z.py')).toBe('release()\nrisk()\n');
 });
 
+test('`check` counts what `apply` takes, by each config', async () => {
+  const cwd = repositoryWith({ ...FILES, 'pk/a/pyproject.toml': '[tool.memfix]\nunsafe-fixes = true\n' });
+  put(cwd, { 'pyproject.toml': '' });
+  expect((await memfix({ cwd }, 'check')).stderr).toContain(
+    'Run `memfix apply` to fix 4 and to take 2 unsafe ones, as the config says; with `-i` it asks about 2 more.',
+  );
+  expect((await memfix({ cwd }, 'check', 'pk/a', '--select', 'calm-risk')).stderr).toContain(
+    'Run `memfix apply --select calm-risk pk/a` to take 2 unsafe ones, as the config says.',
+  );
+  expect((await memfix({ cwd }, 'apply', 'pk/a')).stderr).toContain('Fixed 4 findings');
+});
+
 test('a second run says the same; a config that changes, comes or goes counts at once', async () => {
   const cwd = repositoryWith(FILES);
   const setting = { cwd, build: 'nested' };

@@ -103,6 +103,48 @@ describe('notebooks', () => {
     expect(read(cwd)).toBe(BOOK);
   });
 
+  test('that were run since then get their old code back, and keep what the run left', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': BOOK });
+    await memfix({ cwd }, 'apply');
+    expect(read(cwd)).toBe(FIXED);
+    // As Jupyter saves it: other outputs, another layout.
+    const ran = (book: string) =>
+      `${JSON.stringify(JSON.parse(book.replace('"text": ["hold()"]', '"text": ["done"]')), undefined, 2)}\n`;
+    put(cwd, { 'a.ipynb': ran(FIXED) });
+    const { code, stderr } = await memfix({ cwd }, 'undo');
+    expect(code).toBe(0);
+    expect(stderr).toContain('restored a.ipynb');
+    expect(read(cwd)).toBe(ran(BOOK));
+  });
+
+  test('that were only run since the commit are fixed, and are to be reloaded', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': BOOK });
+    const ran = (book: string) =>
+      `${JSON.stringify(JSON.parse(book.replace('"text": ["hold()"]', '"text": ["done"]')), undefined, 2)}\n`;
+    put(cwd, { 'a.ipynb': ran(BOOK) });
+    const { code, stderr } = await memfix({ cwd }, 'apply', 'a.ipynb');
+    expect(code).toBe(1);
+    expect(stderr).toContain('Reload the notebook where you have it open, before you save there.\n');
+    expect(read(cwd)).toBe(ran(FIXED));
+    git(cwd, 'checkout', '-q', 'a.ipynb');
+    put(cwd, { 'a.ipynb': BOOK.replace('x = 1', 'x = 2') });
+    const own = await memfix({ cwd }, 'apply', 'a.ipynb');
+    expect(own.code).toBe(2);
+    expect(own.stderr).toContain('uncommitted changes');
+    expect(own.stderr).not.toContain('Reload');
+  });
+
+  test('whose code has changed since then are left as they are', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': BOOK });
+    await memfix({ cwd }, 'apply');
+    const own = FIXED.replace('x = 1', 'x = 2');
+    put(cwd, { 'a.ipynb': own });
+    const { code, stderr } = await memfix({ cwd }, 'undo');
+    expect(code).toBe(2);
+    expect(stderr).toContain('it changed after memfix wrote it');
+    expect(read(cwd)).toBe(own);
+  });
+
   test('have a patch for git, and one for eyes', async () => {
     const cwd = repositoryWith({ 'a.ipynb': BOOK });
     const { stdout } = await memfix({ cwd }, 'diff', '--unsafe-fixes');

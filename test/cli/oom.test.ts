@@ -194,9 +194,7 @@ describe('answers in plain words', () => {
     const { code, stdout } = await memfix({ cwd }, 'check', '--oom', 'run.log');
     expect(code).toBe(1);
     expect(stdout).toContain('None of its files is among those that were checked: run memfix where');
-    expect(stdout).toContain(
-      'The only finding neither stands where memory ran out nor is about this kind of error.',
-    );
+    expect(stdout).toContain('The finding here is of another program than the one that ran out.');
     expect(stdout).toContain('torch.cuda.memory._dump_snapshot("snapshot.pickle")');
     expect(stdout).toContain('far.py:1:1 drop-hold');
   });
@@ -391,12 +389,58 @@ ${frame}RuntimeError: DataLoader worker (pid(s) 71) exited unexpectedly
       '12.20 GiB of the device is held by other processes: 3111, 3112. If they are of this run',
     );
     expect(said).toContain('torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))');
+    expect(said).toContain('What to do next: • `nvidia-smi` tells what the other processes are.');
+    expect(said).not.toContain('snapshot.pickle');
     expect(await nextOf(`${message(0)}\n${message(1)}\n`)).toContain(
       '2 ranks ran out on what each calls GPU 0',
     );
     const apart = await nextOf(`${message(0)}\n${message(1).replace('GPU 0', 'GPU 1')}\n`);
     expect(apart).toContain('CUDA on GPU 0, 1, 2 times (rank 0, rank 1)');
     expect(apart).not.toContain('each calls');
+  });
+
+  test('stands below the finding that may explain it, and above those that hardly do, of which few are named', async () => {
+    const cwd = folderWith({
+      'src/train.py': 'def train(model):\n    risk(model)\n    loss(batch).backward()\n',
+      ...Object.fromEntries(Array.from({ length: 11 }, (_, at) => [`src/alone${at}.py`, 'hold()\n'])),
+      'run.log': LOG,
+    });
+    const { stdout } = await memfix({ cwd }, '--oom', 'run.log');
+    const places = ['src/train.py:2:5', 'What to do next:', 'Less likely:'].map((words) =>
+      stdout.indexOf(words),
+    );
+    expect(places).not.toContain(-1);
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+    expect(stdout.match(/no file of the traceback imports it/g)).toHaveLength(8);
+    expect(stdout).toContain('  and 3 others; `-v` lists them\n');
+    const all = await memfix({ cwd }, 'check', '-v', '--oom', 'run.log');
+    expect(all.stdout.match(/no file of the traceback imports it/g)).toHaveLength(11);
+  });
+
+  test('of another program than the one that ran out, nothing is offered', async () => {
+    const cwd = project();
+    put(cwd, { 'run.log': LOG.replaceAll('/app/src/train.py', '/app/elsewhere/fit.py') });
+    const { stdout } = await memfix({ cwd }, '--oom', 'run.log');
+    expect(stdout).toContain('None of its files is among those that were checked');
+    expect(stdout).toContain('The 5 findings here are of another program than the one that ran out.\n');
+    expect(stdout).not.toContain('have to do with it');
+    expect(stdout).not.toContain('#1');
+    const { stderr } = await memfix({ cwd }, 'apply', '--allow-no-vcs', '--oom', 'run.log');
+    expect(stderr).toContain('Nothing was changed.');
+  });
+
+  test('a log that is packed, or given as code, is told so', async () => {
+    const cwd = folderWith({
+      'a.py': 'x = 1\n',
+      'run.log.gz': Buffer.from('1f8b0800', 'hex'),
+      'run.log': LOG,
+    });
+    expect((await memfix({ cwd }, '--oom', 'run.log.gz')).stderr).toContain(
+      '`zcat run.log.gz | memfix --oom -`',
+    );
+    expect((await memfix({ cwd }, 'check', 'run.log')).stdout).toContain(
+      'run.log: skipped: it is not Python; if it is the log of a run, it goes after `--oom`',
+    );
   });
 
   test('with nothing but unsafe findings it is told, with a safe one it is not', async () => {

@@ -146,7 +146,7 @@ test('a yes for good stays when its answer and its fix are taken back, and that 
   session.type('yq');
   await session.ended();
   expect(session.text.replace(/\s+/g, ' ')).toContain(
-    'What you answered for good is in `assume` of memfix.toml. `memfix undo` leaves it there: take it out to be asked again.',
+    'What you answered for good stays in `assume` of memfix.toml, also after `memfix undo`: take it out there to be asked again.',
   );
   const { stderr } = await memfix({ cwd }, 'undo');
   expect(stderr).toContain(

@@ -10,7 +10,8 @@ describe('the screen', () => {
     session.type(' ');
     await session.asked('1/4');
     session.type('i');
-    await session.asked('1/4');
+    // Without a pager, too, what is asked about stands above the question.
+    expect((await session.asked('1/4')).split('Suppress it')[1]).toContain('+     release(x)');
     for (const line of session.text.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(60);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { headline, howMeasured, isNil, measurementsOf } from '../../src/report/evidence.js';
+import { headline, howMeasured, isNil, measuredEffect, measurementsOf } from '../../src/report/evidence.js';
 import { markdownPage } from '../../src/report/page.js';
 import type { TransformMeta } from '../../src/toolkit/contract.js';
 import type { Figure, Quantities } from '../../src/toolkit/evidence.js';
@@ -112,6 +112,12 @@ describe('what a GPU measured', () => {
     ['the time, if nothing changed', STEP, STEP, '48.6 ms → 48.6 ms'],
   ])('the headline is %s', (_, before, after, change) => {
     expect(headline(measured(figure(before, after)))).toContain(`: ${change} (`);
+  });
+
+  test('a card says in words that nothing changed', () => {
+    expect(measuredEffect(measured(figure(STEP, STEP)))).toBe(
+      'no difference was measured, 48.6 ms before and after (evaluation step, NVIDIA H200)',
+    );
   });
 
   test('a page without an effect says so first', () => {

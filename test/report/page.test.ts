@@ -253,6 +253,24 @@ Keep a running average in a buffer and update it in place,
   });
 });
 
+test('what is to be read on a terminal page has the colour of the terminal: others are hard to read on white or on black', () => {
+  const told = {
+    verdict: 'No effect was seen: the steps are the same',
+    measurements: [{ what: 'a', before: '1', after: '2', setup: 'one small network, 100 steps' }],
+  };
+  for (const meta of [
+    META,
+    { ...META, evidence: told },
+    { ...META, group: 'documented', evidence: told } as const,
+  ]) {
+    const painted = forTerminal(terminalPage(meta, { before: '', after: '' }, { paint: inColor, width: 60 }));
+    const coloured = [...painted.matchAll(/\x1b\[(?:2|3\d|9\d)m(.*?)\x1b\[(?:22|39)m/gs)].map(
+      ([, text = '']) => text,
+    );
+    expect(coloured).toEqual([meta.safety]);
+  }
+});
+
 describe('the catalogue', () => {
   test('in 60 columns', () => {
     expect(renderCatalogue(ALL, { paint: noColor, width: 60, verbose: true })).toBe(`\

@@ -19,6 +19,7 @@ import {
   nameHeld,
   reportUnwritten,
   sayHowToUndo,
+  sayReload,
   stageFiles,
   type Unwritten,
 } from '../writing.js';
@@ -74,6 +75,7 @@ export async function apply(context: Context): Promise<number> {
   for (const sentence of outcomes.flatMap(excludedIn)) context.say(sentence);
   nameHeld(context, held);
   stageFiles(context, look, landed.written, mixed);
+  sayReload(context, landed.written);
   sayHowToUndo(context, landed.roots);
   reportUnwritten(context, landed.unwritten);
   context.confess(seen.crashes, bugs);

@@ -44,6 +44,7 @@ async function checkFiles(context: Context): Promise<number> {
     skipped: seen.skipped,
     checked: seen.files,
     exclude: look.project.excluded,
+    unsafeFixes: look.project.rules.unsafeFixes,
     ...(proven && { proven }),
     ...(look.project.config.gpu !== undefined && { runs: await runsOf(look) }),
   });

@@ -26,7 +26,15 @@ import type { Reasons } from '../session-files.js';
 import type { Remember } from '../session-remember.js';
 import { newIn, related } from '../settling.js';
 import { tidy } from '../tidying.js';
-import { guardFiles, mixedFiles, nameHeld, reportUnwritten, sayHowToUndo, stageFiles } from '../writing.js';
+import {
+  guardFiles,
+  mixedFiles,
+  nameHeld,
+  reportUnwritten,
+  sayHowToUndo,
+  sayReload,
+  stageFiles,
+} from '../writing.js';
 
 /** `apply --interactive`: the same files and guards as `apply`, with a person's answers. */
 export async function applyInteractively(context: Context): Promise<number> {
@@ -147,6 +155,7 @@ async function converse(
       terminal,
     });
     stageFiles(context, look, paths, mixed);
+    sayReload(context, paths);
     if (result.files > 0) sayHowToUndo(context, writer.roots);
     reportUnwritten(context, result.failed);
     // The session has said what was left.

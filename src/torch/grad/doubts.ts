@@ -19,6 +19,7 @@ import {
 } from '../../values/effects/forward.js';
 import { differentiatingReader, trainingAutocastAround } from '../../values/effects/mode.js';
 import {
+  differentiatesUnseen,
   differentiatesWhenIterated,
   differentiatingNetwork,
   suspectInWords,
@@ -246,6 +247,11 @@ export function* doubtsAboutNetwork(
   if (asking !== undefined) yield unknown(sameWithout(asking));
   const network = differentiatingNetwork(module, model);
   if (network !== undefined) yield unknown(anotherNetwork(text, network));
+  const unseen = differentiatesUnseen(module);
+  if (unseen !== undefined)
+    yield unknown(ask('runs-without')`Does this run without ${suspectInWords(unseen)}?`);
+  const watched = module.memo(watchesSaved, module);
+  if (watched !== undefined) yield unknown(measuresOther(watched));
   const attention = hasInferenceFastPath(module)
     ? 'attention modules, here or in a file that is imported,'
     : attentionGivenIn(module, model, functionNode);
@@ -255,6 +261,17 @@ export function* doubtsAboutNetwork(
         'rounding',
       )`May the results of \`${text}\` be rounded otherwise (${attention} take another path without gradients)?`,
     );
+}
+
+/** Where the project hears of everything that autograd saves. */
+function watchesSaved(module: PyModule): string | undefined {
+  const word = 'saved_tensors_hooks';
+  const files = module.around.summaries({ word, beside: [] }, namesWord);
+  return namesWord(module.alone, word) || files?.includes(true) !== false ? word : undefined;
+}
+
+function namesWord(alone: PyModule, word: string): boolean {
+  return alone.words(word).length > 0;
 }
 
 export function measuresOther(measured: string): Question {

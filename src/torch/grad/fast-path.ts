@@ -1,6 +1,6 @@
 import { FAST_PATHS, VALUES_ONLY } from '../../library/names.js';
 import { placeOf } from '../../semantic/gate.js';
-import { modulesBehindImports } from '../../semantic/imported-modules.js';
+import { modulesBehindImports, modulesWithin } from '../../semantic/imported-modules.js';
 import type { PyModule } from '../../semantic/module.js';
 import { enclosingFunction } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
@@ -21,13 +21,7 @@ export function hasInferenceFastPath(module: PyModule): boolean {
 function mayTakeFastPath(module: PyModule): boolean {
   if (module.mentions(/\bvit_[blh]_\d+\(/)) return true;
   if (FAST_PATHS.some((name) => module.at(name).length > 0)) return true;
-  const seen = new Set([module]);
-  let ring = [module];
-  for (let hop = 0; hop < MAX_HOPS; hop++) {
-    ring = ring.flatMap((here) => [...modulesBehindImports(here)]).filter((there) => !seen.has(there));
-    if (ring.some(({ alone }) => alone.memo(namesFastPath, alone))) return true;
-    for (const there of ring) seen.add(there);
-  }
+  for (const { alone } of modulesWithin(module, MAX_HOPS)) if (alone.memo(namesFastPath, alone)) return true;
   return false;
 }
 

@@ -6,7 +6,7 @@ import { ancestryOf, attributeOfSelf, calledDefinition, classAround } from '../.
 import { placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { functionsOf, reachedFrom } from '../../semantic/reach.js';
+import { functionsByName, functionsOf, reachedFrom } from '../../semantic/reach.js';
 import { returnsOf } from '../../semantic/returns.js';
 import {
   calleeOf,
@@ -124,7 +124,7 @@ function keptByFunction(
   alone: PyModule,
   name: string,
 ): readonly { into: string; name: string; isHeld: boolean }[] {
-  return definitionsOf(alone, name).flatMap((definition) =>
+  return functionsByName(alone, name).flatMap((definition) =>
     storesRunBy(alone, definition).map((store) => ({ ...store, into: store.into.text })),
   );
 }
@@ -135,17 +135,11 @@ function findCache(module: PyModule, name: string): string | undefined {
 
 /** What the function that a decorator puts in the place of another keeps. */
 function keptByDecorator(alone: PyModule, name: string): string | undefined {
-  const decorators = definitionsOf(alone, name);
+  const decorators = functionsByName(alone, name);
   const inner = functionsOf(alone).filter((each) =>
     decorators.some((decorator) => decorator !== each && decorator.contains(each)),
   );
   return inner.flatMap((each) => [...storesOf(alone, each)])[0]?.into.text;
-}
-
-function definitionsOf(alone: PyModule, name: string): readonly PyNode[] {
-  return alone.words(name).flatMap(({ parent }) => {
-    return parent?.type === 'function_definition' && parent.name?.text === name ? [parent] : [];
-  });
 }
 
 function storesRunBy(module: PyModule, functionNode: PyNode): readonly Store[] {

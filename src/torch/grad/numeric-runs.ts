@@ -10,6 +10,7 @@ import {
   ownNodes,
   receiverOf,
 } from '../../semantic/statements.js';
+import { namesMade } from '../../syntax/bound-name.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { reachesGradUse } from '../../values/effects/grad.js';
@@ -33,11 +34,6 @@ const DECIDES =
   /backward|autograd(?!\.Variable\()|no_?grad|inference_?mode|grad_enabled|requires_grad|optim/i;
 /** What runs inside a network gives its result to whoever runs that. */
 const INSIDE = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+(?:forward|__call__)\b/;
-
-/** Behind the names of `self.qf = MLP(…)` and `q, target = Net().to(device), Net()`. */
-const MADE = /=[ \t\\\n]*(?:[a-z_]\w*\.){0,9}[A-Z]\w*\(/g;
-/** Names further back are left of something else. */
-const LONGEST_LEFT = 200;
 
 /**
  * Whether a function may run a network for numbers alone, going by its code: it calls something by the name of a network, or
@@ -86,16 +82,6 @@ export function mayCallNetwork(glimpse: Glimpse): (code: string) => boolean {
     for (const [, name = ''] of code.matchAll(GIVEN)) if (isCalledLikeNetwork(name)) return true;
     return false;
   };
-}
-
-/** The names that a file gives to what classes make. */
-function namesMade({ text }: Glimpse): ReadonlySet<string> {
-  const names = [...text.matchAll(MADE)].flatMap(({ index }) => {
-    const before = text.slice(Math.max(0, index - LONGEST_LEFT), index);
-    const left = before.slice(before.lastIndexOf('\n') + 1);
-    return left.split(',').map((target) => /(\w+)\s*$/.exec(target)?.[1] ?? '');
-  });
-  return new Set(names.filter((name) => name !== ''));
 }
 
 /** The methods of a file with networks, or with attributes that classes made, which may run them. */

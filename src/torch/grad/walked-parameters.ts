@@ -9,6 +9,7 @@ import {
   methodName,
   receiverOf,
   statementOf,
+  targetsAt,
 } from '../../semantic/statements.js';
 import { isUnbound, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -71,13 +72,6 @@ function isOptimizerClass(module: PyModule, callee: PyNode): boolean {
 function isLookedAt(value: PyNode): boolean {
   const attribute = value.parent;
   return attribute?.type === 'attribute' && isPlainAttribute(attribute.attribute?.text ?? '');
-}
-
-/** The names that a loop gives what stands at this place of a `zip`; all of them where that does not show. */
-function targetsAt(target: PyNode, position: number | undefined): readonly PyNode[] {
-  const inner =
-    position === undefined || !/pattern|tuple/.test(target.type) ? target : target.named[position];
-  return inner === undefined ? [] : [...inner.walk()].filter(({ type }) => type === 'identifier');
 }
 
 function worst(found: readonly Walked[]): Walked {

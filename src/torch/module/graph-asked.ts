@@ -1,4 +1,5 @@
 import { DEEPCOPY } from '../../library/names.js';
+import { isTried } from '../../semantic/catching.js';
 import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -53,12 +54,6 @@ function asks(alone: PyModule, name: PyNode): boolean {
   if (FACTS.has(name.text)) return isAttribute && !isTarget(whole) && !isOfParameter(alone, whole);
   if (!isCallee(whole) || !isTried(whole)) return false;
   return name.text === 'numpy' ? isAttribute : qualifiedName(alone, whole) === DEEPCOPY;
-}
-
-/** In the body of a `try` of the same function. */
-function isTried(node: PyNode): boolean {
-  const tried = node.closest('try_statement', 'function_definition');
-  return tried?.type === 'try_statement' && tried.body?.contains(node) === true;
 }
 
 const PARAMETERS = /parameters\(|param_groups|\[["']params["']\]/;

@@ -24,7 +24,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { suspicionsOf } from '../../values/effects/calls.js';
 import { asksForGraph } from '../../values/effects/forward.js';
-import { differentiates, differentiatingReader, onlyReadOutside } from '../../values/effects/mode.js';
+import { differentiates, differentiatingReader, onlyReadInNotebook } from '../../values/effects/mode.js';
 import { effectsOf, valueOf } from '../../values/index.js';
 import { escapesOf } from '../../values/uses/escapes.js';
 import { isReport } from '../../values/uses/report.js';
@@ -120,14 +120,17 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
   const { wrapped, owner } = run;
   const isInside = (node: PyNode) => wrapped.some((each) => each.contains(node));
   const followed = new Set<PyNode>();
-  for (const name of changedIn(part)) {
-    if (!leavesGraph(part, name)) continue;
-    const isOpen =
-      owner === module.root &&
-      module.writes(module.scope, name).some((write) => isInside(write) && !isForProgramOnly(module, write));
-    if (isOpen && mayHoldGraph(part, name) && isNotebook(module))
-      yield unknown(onlyReadOutside(module, name));
-    else if (isOpen && mayHoldGraph(part, name) && mayBeReadElsewhere(module, name))
+  const leaving = [...changedIn(part)].filter((name) => leavesGraph(part, name));
+  const isOpenName = (name: string) =>
+    owner === module.root &&
+    module.writes(module.scope, name).some((write) => isInside(write) && !isForProgramOnly(module, write));
+  const shownNames = isNotebook(module)
+    ? leaving.filter((name) => isOpenName(name) && mayHoldGraph(part, name))
+    : [];
+  if (shownNames.length > 0) yield unknown(onlyReadInNotebook(shownNames));
+  for (const name of leaving) {
+    const isOpen = isOpenName(name) && !isNotebook(module);
+    if (isOpen && mayHoldGraph(part, name) && mayBeReadElsewhere(module, name))
       yield unknown(ask('only-read')`Is \`${name}\` ${ONLY_READ} in other files?`);
     for (const read of module.reads(module.scopeOf(owner), name)) {
       if (isInside(read) || !comesFrom(module, run, read, name)) continue;

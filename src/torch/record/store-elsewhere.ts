@@ -1,13 +1,7 @@
-import { attributeOfSelf } from '../../semantic/definitions.js';
 import { type Gate, placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
-import {
-  attributeUsesElsewhere,
-  type Look,
-  type UsesElsewhere,
-  usesElsewhere,
-} from '../../semantic/uses-elsewhere.js';
+import { usesOfStore } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { usesOf } from '../../values/index.js';
 import { mayDifferentiate } from '../grad/callers.js';
@@ -44,17 +38,3 @@ export function storeGates(
         },
       ];
 }
-
-function usesOfStore(module: PyModule, store: PyNode, look: Look): UsesElsewhere {
-  let root = store;
-  while (root.type === 'subscript') root = root.value ?? root.children[0] ?? root;
-  if (root.type === 'attribute') {
-    const own = attributeOfSelf(root);
-    return own === undefined ? NOWHERE : attributeUsesElsewhere(module, own.classNode, own.name, look);
-  }
-  const scope = module.resolve(root);
-  const [written] = scope === module.scope ? module.writes(scope, root.text) : [];
-  return written === undefined ? NOWHERE : usesElsewhere(module, written, look);
-}
-
-const NOWHERE: UsesElsewhere = { uses: [], unread: undefined };

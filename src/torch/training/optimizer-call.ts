@@ -3,7 +3,6 @@ import { ADAM_CLASSES } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { argumentsOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 
 /** A call that makes one of torch's Adam optimizers. */
@@ -28,16 +27,6 @@ export function adamCalls(module: PyModule, wanted: readonly AdamCall['name'][])
     const holder = assignment?.left;
     return [{ call, name, holder: holder && !holder.type.includes('pattern') ? holder.text : undefined }];
   });
-}
-
-/** Keywords of an Adam call by name, and how many arguments come by position. */
-export function adamArguments(call: PyNode): {
-  readonly positional: number;
-  readonly keywords: readonly string[];
-} {
-  const given = argumentsOf(call);
-  const keywords = given.flatMap((each) => each.name?.text ?? []);
-  return { keywords, positional: given.filter(({ type }) => type !== 'keyword_argument').length };
 }
 
 /** Whether the file asks the optimizer to do something by `.method(…)`, with arguments where `given` is set. */

@@ -7,6 +7,7 @@ import { type Elsewhere, lineageOf, makerElsewhere, makerOf } from '../../semant
 import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { membersAsked } from '../../semantic/instance.js';
+import { valuesInside } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
@@ -16,15 +17,15 @@ import { decoratorsOf, givenTo, receiverOf } from '../../semantic/statements.js'
 import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
-import { isHandle } from '../value/handles.js';
+import { keepingMethod, keeps } from '../uses/escapes.js';
 import { TRAINS, trainsInLibraries } from '../value/names.js';
+import { isHandle } from '../value/parts.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { gradUseElsewhere } from './elsewhere.js';
 import { reachesGradUse } from './grad.js';
 import { bare, handedFunction } from './handed-function.js';
-import { keepingMethod, keeps } from './keepers.js';
 import {
   calledValue,
   differentiatingAttribute,
@@ -178,7 +179,7 @@ function opaqueCall(
   const given = givenTo(call).map(bare);
   const self = classAround(call)?.self;
   const network = given
-    .flatMap(elements)
+    .flatMap(valuesInside)
     .find(
       (each) =>
         models.has(each.text) || (each.text === self && self !== undefined) || isNetworkOf(each, models),
@@ -319,13 +320,6 @@ function isOfPython(name: string): boolean {
     /^[A-Z]\w*(?:Error|Exception)$|^(?:slice|xrange)$/.test(name) ||
     (builtin(name) !== undefined && !/^(?:filter|map)$/.test(name))
   );
-}
-
-/** What a call is handed inside a literal: `Runner([net])`, `launch(models={"g": net})`. */
-function elements(given: PyNode): readonly PyNode[] {
-  if (/^(?:list|tuple|set|dictionary|list_splat|dictionary_splat)$/.test(given.type))
-    return given.named.flatMap(elements);
-  return given.type === 'pair' ? elements(given.value ?? given) : [given];
 }
 
 function isNetworkOf(node: PyNode, models: ReadonlySet<string>): boolean {

@@ -1,4 +1,4 @@
-import { AUTOGRAD_FUNCTIONS, CONTEXT_MANAGER, PLAIN_BASES } from '../../library/names.js';
+import { AUTOGRAD_FUNCTIONS, DIFFERENTIATION_WORDS, PLAIN_BASES } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { ancestryOf, attributeOfSelf, methodsOf } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
@@ -11,7 +11,8 @@ import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
 import { type Arity, arityOf } from '../../semantic/project-names.js';
 import { classesAround, functionsAround, reachedFrom, reaching } from '../../semantic/reach.js';
-import { decoratorsOf, enclosingClass, ownNodes } from '../../semantic/statements.js';
+import { isGenerator } from '../../semantic/returns.js';
+import { decoratorsOf, enclosingClass } from '../../semantic/statements.js';
 import { questionFor } from '../../semantic/surroundings.js';
 import { isUnbound, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -53,13 +54,6 @@ export interface Suspect {
 /** What runs when an object is called. */
 export const CALLED: ReadonlySet<string> = new Set(['forward', '__call__']);
 
-/** Every spelling of a differentiation has one of these words. */
-const WORDS: readonly string[] = [
-  ...['requires_grad', 'grad', 'backward', 'autograd', 'enable_grad', 'set_grad_enabled', 'requires_grad_'],
-  ...['create_graph', 'register_hook', 'retain_grad', 'functorch', 'hessian', 'jacobian', 'jacrev', 'jacfwd'],
-  ...['hvp', 'vhp', 'vjp', 'jvp', 'linearize', 'grad_and_value', 'value_and_grad'],
-];
-
 /**
  * The functions of other files of the project that differentiate, themselves or by what they call in other files, found as
  * they are gone through: who has found the one it looks for asks no further. Ends with undefined where too many files would have to be looked into.
@@ -90,7 +84,7 @@ function* findDifferentiators(module: PyModule): Generator<Differentiator | unde
       if (!isOwn.has(key)) yield each;
     }
   }
-  for (const word of WORDS) {
+  for (const word of DIFFERENTIATION_WORDS) {
     const files = module.around.summaries({ word, beside: [] }, differentiatorsIn);
     if (files === undefined) return yield undefined;
     yield* add(files);
@@ -190,7 +184,7 @@ function functionsWith(module: PyModule, uses: readonly GradUse[]): readonly Dif
       owner: classNode?.name?.text,
       place: placeOf(module, node).replaceAll('`', ''),
       isValue: isValue(module, node, name),
-      isIterated: yields(module, node) || isGoneThrough(module, module.words(name)),
+      isIterated: isGenerator(module, node) || isGoneThrough(module, module.words(name)),
     };
   });
 }
@@ -238,16 +232,6 @@ function isGoneThrough(module: PyModule, places: readonly PyNode[]): boolean {
 function isRunOnTheSpot(module: PyModule, lambda: PyNode): boolean {
   const callee = callGiven(lambda)?.function;
   return isUnbound(module, callee) && /^(?:map|filter|sorted|min|max)$/.test(callee?.text ?? '');
-}
-
-/** A generator; one that is a context manager is entered instead. */
-function yields(module: PyModule, functionNode: PyNode): boolean {
-  if (!functionNode.text.includes('yield')) return false;
-  const isManager = decoratorsOf(functionNode).some(
-    (each) => qualifiedName(module, each) === CONTEXT_MANAGER,
-  );
-  if (isManager) return false;
-  return [...ownNodes(functionNode)].some(({ type }) => type === 'yield');
 }
 
 /** An alias in the body of the class: `diff = staticmethod(torch.autograd.grad)`. */

@@ -15,7 +15,7 @@ import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isMethodOfProject, type Passed, passedBy } from '../../semantic/project-names.js';
 import { beginning, isPut, isTakenByName, runsValue, type Taken } from '../../semantic/put-values.js';
-import { functionsOf, reachedFrom } from '../../semantic/reach.js';
+import { functionsByName, functionsOf, reachedFrom } from '../../semantic/reach.js';
 import {
   argumentsOf,
   argumentValue,
@@ -109,10 +109,7 @@ function iterationRunsIn(module: PyModule): readonly Passed[] {
 
 /** Of the functions of a file that have this name. */
 function runsOf(alone: PyModule, name: string): Runs {
-  return runsIn(
-    alone,
-    functionsOf(alone).filter((each) => each.name?.text === name),
-  );
+  return runsIn(alone, functionsByName(alone, name));
 }
 
 /** Of some functions of a file and of what they run there. */

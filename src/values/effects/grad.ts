@@ -1,5 +1,5 @@
 import { packageOf, row } from '../../library/library.js';
-import { LR_SCHEDULERS } from '../../library/names.js';
+import { GRADIENT_CLUES, LR_SCHEDULERS } from '../../library/names.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { classBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
@@ -24,27 +24,6 @@ export interface GradUse {
 /** How the words about such a use begin. */
 export const SETS_MODE = 'sets the grad mode';
 
-/** Every spelling below contains one of these. */
-const CLUES: readonly string[] = [
-  'backward',
-  'grad',
-  'retain_graph',
-  'create_graph',
-  'unscale_',
-  '.step(',
-  '.scale(',
-  'register_hook',
-  'saved_tensors_hooks',
-  'save_on_cpu',
-  'jac',
-  'hess',
-  'vjp',
-  'jvp',
-  'hvp',
-  'vhp',
-  'linearize',
-];
-
 /** Has `grad` in it, stands in every other file, and is no use of gradients by itself. */
 const OTHER = /^(?:no_grad|\w*gradient_\w+)$/;
 
@@ -55,7 +34,7 @@ export function gradUses(module: PyModule): readonly GradUse[] {
 
 function findGradUses(module: PyModule): readonly GradUse[] {
   const found = new Map<PyNode, GradUse>();
-  for (const clue of CLUES) {
+  for (const clue of GRADIENT_CLUES) {
     const mayBe = (offset: number): boolean =>
       clue !== 'grad' || !OTHER.test(wordAround(module.text, offset));
     for (const node of module.atPlaces(clue, mayBe)) {

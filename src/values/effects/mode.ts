@@ -3,6 +3,7 @@ import { definitionBehind } from '../../semantic/definitions.js';
 import { functionUses } from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
+import { carriersOf } from '../../semantic/name-flow.js';
 import { isNotebook } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { functionsOf } from '../../semantic/reach.js';
@@ -12,9 +13,6 @@ import {
   decoratorsOf,
   enclosingFunction,
   enclosingWiths,
-  methodName,
-  ownNodes,
-  receiverOf,
   statementOf,
 } from '../../semantic/statements.js';
 import { type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
@@ -134,34 +132,12 @@ function differentiatingReaders(module: PyModule, name: string): readonly PyNode
   });
 }
 
-/** A value that a node gives to names: `target = value`, `for target in value`, `target.append(value)`. */
-function moveOf(node: PyNode): readonly { readonly value: PyNode; readonly target: PyNode }[] {
-  const appends = node.type === 'call' && /^(?:append|extend|insert)$/.test(methodName(node) ?? '');
-  const value = appends ? node.arguments : node.right;
-  const target = appends ? receiverOf(node) : node.left;
-  const moves = appends || /assignment$|^for_/.test(node.type);
-  return moves && value !== undefined && target !== undefined ? [{ value, target }] : [];
-}
-
 /** Names that get the value of `origin`, or of each other, and end in a statement that differentiates. */
 export function differentiates(module: PyModule, caller: PyNode, origin: PyNode): boolean {
   const uses = gradUsesIn(module, caller);
   if (uses.length === 0) return false;
-  const names = new Set<string>();
-  const flows = (node: PyNode): boolean => {
-    if (node.contains(origin)) return true;
-    for (const inner of node.walk()) if (inner.type === 'identifier' && names.has(inner.text)) return true;
-    return false;
-  };
-  const moves = [...ownNodes(caller)].flatMap(moveOf);
-  for (let before = -1; before !== names.size; ) {
-    before = names.size;
-    for (const { value, target } of moves) {
-      if (!flows(value)) continue;
-      for (const inner of target.walk()) if (inner.type === 'identifier') names.add(inner.text);
-    }
-  }
-  return uses.some(({ node }) => flows(statementOf(node)));
+  const carries = carriersOf(module, caller, origin);
+  return uses.some(({ node }) => carries(statementOf(node)));
 }
 
 /**
@@ -203,6 +179,16 @@ function isInTrainingAutocast(module: PyModule, use: PyNode): boolean {
 /** The question whether anybody outside of what is seen differentiates a variable of a module. */
 export function onlyReadOutside(module: PyModule, name: string): Question {
   return isNotebook(module)
-    ? ask('only-read')`Is \`${name}\` ${ONLY_READ} by whoever has the notebook open?`
+    ? onlyReadInNotebook([name])
     : ask('only-read')`Is \`${name}\` ${ONLY_READ} in files that import it?`;
+}
+
+/** The same about several variables of a notebook. */
+export function onlyReadInNotebook(names: readonly string[]): Question {
+  const [last, ...others] = [...names].reverse();
+  const quoted = others.reverse().map((name) => `\`${name}\``);
+  if (quoted.length === 0)
+    return ask('only-read')`Is \`${last}\` ${ONLY_READ} by whoever has the notebook open?`;
+  const all = `${quoted.join(', ')} and \`${last}\``;
+  return ask('only-read')`Are ${all} ${ONLY_READ} by whoever has the notebook open?`;
 }

@@ -1,6 +1,7 @@
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { classAround, heirsOf } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
+import { placeOf } from '../../semantic/gate.js';
 import { setsAttribute } from '../../semantic/given-away.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isMethodOfProject, mayTake, passedBy, subclassesElsewhere } from '../../semantic/project-names.js';
@@ -97,6 +98,35 @@ export function differentiatesWhenIterated(module: PyModule): Suspect | undefine
   );
   return direct ?? module.memo(heldByIterated, module);
 }
+
+/** Methods that are run by who names them or their class, and those that are asked about by themselves. */
+const SEEN: ReadonlySet<string> = new Set([
+  ...[...CALLED, ...ITERATED],
+  ...['__init__', '__new__', '__post_init__', '__enter__', '__exit__'],
+]);
+
+/** What differentiates and no call shows: an operator of a class of the project, a handler of a log. */
+export function differentiatesUnseen(module: PyModule): Suspect | undefined {
+  const named = module.around.summaries({ word: 'methodcaller', beside: [] }, backwardNamed);
+  const place = [backwardNamed(module.alone), ...(named ?? [])].find((each) => each !== undefined);
+  if (place !== undefined) return { name: 'methodcaller', place, clause: 'which may call `backward`' };
+  return suspectAround(
+    module,
+    ({ name, owner, bases }) =>
+      owner !== undefined &&
+      ((/^__\w+__$/.test(name) && !SEEN.has(name)) || bases.some((base) => LOGGING_BASE.test(base))),
+  );
+}
+
+/** `operator.methodcaller("backward")`: whoever has it differentiates what it is given. */
+function backwardNamed(alone: PyModule): string | undefined {
+  const node = alone
+    .words('methodcaller')
+    .find((node) => /["']backward["']/.test(node.closest('call')?.text ?? ''));
+  return node && `\`${placeOf(alone, node)}\``;
+}
+
+const LOGGING_BASE = /(?:Handler|Filter|Formatter|Logger|LoggerAdapter)$/;
 
 /** A function that differentiates and is handed around, and that a dataset may hold and run. */
 function heldByIterated(module: PyModule): Suspect | undefined {

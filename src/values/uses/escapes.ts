@@ -1,15 +1,19 @@
 import { givesModule } from '../../library/library.js';
-import { INITIALIZERS } from '../../library/names.js';
+import { INITIALIZERS, WRITING } from '../../library/names.js';
 import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { shown } from '../../semantic/gate.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
+import { partsOfLiteral } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
+import { methodElsewhere, methodsByName } from '../../semantic/reach.js';
 import { returnsOf } from '../../semantic/returns.js';
 import {
+  argumentsOf,
+  argumentValue,
   enclosingFunction,
   givenTo,
   keywordArgument,
@@ -26,7 +30,7 @@ import { recordsNoGraph } from '../value/gradient.js';
 import { keepsGiven } from '../value/names.js';
 import { isPlainParameter } from '../value/parts.js';
 import { resultOf } from '../value/plain.js';
-import type { GradTrace } from '../value/trace.js';
+import { GradTrace } from '../value/trace.js';
 
 /** A value that may leave a function with its graph. */
 export interface Escape {
@@ -55,6 +59,7 @@ export function* escapesOf(
       (own ? handedBack(node, trace) : undefined) ??
       stored(module, functionNode, node, trace) ??
       written(module, functionNode, node, trace) ??
+      savedToDisk(module, node, trace) ??
       (node.type === 'call' ? keptByCalled(module, node, trace, running) : undefined);
     if (found !== undefined) yield found;
   }
@@ -101,7 +106,7 @@ function keptByCalled(
 
 function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
   if (!/^(?:return_statement|yield|raise_statement)$/.test(node.type)) return undefined;
-  for (const value of node.named.flatMap(parts)) {
+  for (const value of node.named.flatMap(partsOfLiteral)) {
     const isDerived = trace.isDerived(value);
     if (!isDerived && !trace.mayCarryGraph(value)) continue;
     const verb = node.type === 'yield' ? 'yields' : node.type === 'raise_statement' ? 'raises' : 'returns';
@@ -118,11 +123,16 @@ function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
   return undefined;
 }
 
-/** The elements of a literal, so that the words can name the one that counts. */
-function parts(value: PyNode): readonly PyNode[] {
-  const node = unparenthesized(value);
-  if (/^(?:expression_list|tuple|list)$/.test(node.type)) return node.named.flatMap(parts);
-  return node.type === 'dictionary' ? node.named.flatMap((pair) => pair.value ?? pair) : [node];
+function savedToDisk(module: PyModule, node: PyNode, trace: GradTrace): Escape | undefined {
+  const [given] = node.type === 'call' ? argumentsOf(node) : [];
+  if (given === undefined || !WRITING.has(calledPath(module, node) ?? '')) return undefined;
+  const value = partsOfLiteral(argumentValue(given)).find((each) => trace.mayCarryGraph(each));
+  if (value === undefined) return undefined;
+  const name = shown(node.function ?? node);
+  return {
+    ...{ node: value, into: node, isDerived: false },
+    question: ask('kept-only-read')`Is \`${shown(value)}\`, which \`${name}\` writes, ${ONLY_READ}?`,
+  };
 }
 
 function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: GradTrace): Escape | undefined {
@@ -302,5 +312,33 @@ function isMadeIn(module: PyModule, functionNode: PyNode, expression: PyNode, ho
   if (module.resolve(value)?.node !== functionNode) return false;
   return waysGiven(module, value).every(
     (way) => way.kind === 'update' || (way.kind === 'value' && isMadeBy(module, way.value, hops)),
+  );
+}
+
+/**
+ * The method of this name that leaves something with a graph where others find it: where, in brackets, unless in this file.
+ * `isGiven`: so may what it is given.
+ */
+export function keepingMethod(module: PyModule, name: string, isGiven: boolean): string | undefined {
+  const is = (there: PyModule, method: PyNode): boolean =>
+    keepsOwn(there, method) || (isGiven && keeps(there, method));
+  if (methodsByName(module, name).some((method) => is(module, method))) return '';
+  const place = methodElsewhere(module, name, is);
+  return place && ` (${place})`;
+}
+
+/** Of what a method of a network computes with it. */
+function keepsOwn(module: PyModule, method: PyNode): boolean {
+  return keepsOf(module, method, new GradTrace(module, method, new Set([selfName(method) ?? 'self'])));
+}
+
+/** All that it is given may have a graph. */
+export function keeps(module: PyModule, functionNode: PyNode): boolean {
+  return keepsOf(module, functionNode, new GradTrace(module, functionNode, new Set(), 'graph'));
+}
+
+function keepsOf(module: PyModule, functionNode: PyNode, trace: GradTrace): boolean {
+  return [...escapesOf(module, functionNode, trace)].some(
+    ({ into, isDerived }) => into !== undefined && !isDerived,
   );
 }

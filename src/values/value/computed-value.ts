@@ -5,6 +5,7 @@ import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { once } from '../../semantic/once.js';
 import {
+  aliasGiven,
   argumentsOf,
   enclosingLoops,
   methodName,
@@ -80,19 +81,11 @@ function isMarkedBeyond(module: PyModule, identifier: PyNode, seen: ReadonlySet<
   if (isUnbound(module, identifier)) return true;
   const known = new Set([...seen, identifier.text]);
   return readsOf(module, identifier).some((place) => {
-    const alias = aliasOf(place);
+    const alias = aliasGiven(place);
     return (
       isMark(place) || (alias !== undefined && !known.has(alias.text) && isMarkedBeyond(module, alias, known))
     );
   });
-}
-
-/** `best` of `best = loss`. */
-function aliasOf({ parent, text }: PyNode): PyNode | undefined {
-  const [left, right] = [parent?.left, parent?.right];
-  return parent?.type === 'assignment' && right?.text === text && left?.type === 'identifier'
-    ? left
-    : undefined;
 }
 
 /** A gradient that is read from the object itself. */

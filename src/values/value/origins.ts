@@ -3,7 +3,12 @@ import { CONTAINERS, PARTIAL, UNPICKLES } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { definitionBehind, methodNamed } from '../../semantic/definitions.js';
-import { boundElsewhere, definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
+import {
+  boundElsewhere,
+  definedElsewhere,
+  type Elsewhere,
+  mayBeOfProject,
+} from '../../semantic/elsewhere.js';
 import type { Definition } from '../../semantic/flow.js';
 import { valuesGiven } from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
@@ -95,7 +100,7 @@ export class Origins {
       return worst(returnsOf(definition.node).map((each) => this.of(definition.module, each, hops + 1)));
     }
     // What was written to a file may be an instance of any class.
-    if (path === undefined || UNPICKLES.has(path) || this.#isOfProject(module, path)) return 'unknown';
+    if (path === undefined || UNPICKLES.has(path) || mayBeOfProject(module, path)) return 'unknown';
     // Its forward may be replaced by a function of the project.
     const replaced = forwardFacts(module)?.isReplaced === false ? undefined : this.whenCalled(module);
     const isLayer = isModuleClass(path) && !CONTAINERS.has(path);
@@ -144,7 +149,7 @@ export class Origins {
     if (path !== undefined) {
       const bound = boundElsewhere(module, path);
       if (bound?.node.type === 'assignment') return this.of(bound.module, bound.node.right, hops + 1);
-      return this.#isOfProject(module, path) ? 'unknown' : 'clean';
+      return mayBeOfProject(module, path) ? 'unknown' : 'clean';
     }
     if (target.type === 'attribute') {
       const values = attributeValues(module, target);
@@ -181,16 +186,6 @@ export class Origins {
     const path = qualifiedName(module, expression);
     if (path !== undefined) return definedElsewhere(module, path);
     return isUnbound(module, expression) ? starredDefinition(module, expression.text) : undefined;
-  }
-
-  /** The path leads into the project, though not to a definition. */
-  #isOfProject(module: PyModule, path: string): boolean {
-    for (let at = path; at.includes('.'); ) {
-      at = at.slice(0, at.lastIndexOf('.'));
-      if (at === '' || /^\.+$/.test(at)) return true;
-      if (module.around.text(at) !== undefined) return true;
-    }
-    return path.startsWith('.');
   }
 }
 

@@ -9,6 +9,7 @@ import {
   assignedValue,
   hasSplat,
   keywordArgument,
+  keywordNames,
   keywordValue,
   methodName,
   positionalArguments,
@@ -266,12 +267,6 @@ function isMoved(receiver: PyNode): boolean {
 function oneArgument(call: PyNode, factOf: FactOf): TensorFact {
   const [only] = positionalArguments(call);
   return only === undefined ? UNKNOWN : factOf(only);
-}
-
-function keywordNames(call: PyNode): readonly string[] {
-  return argumentsOf(call).flatMap((node) =>
-    node.type === 'keyword_argument' ? (node.name?.text ?? []) : [],
-  );
 }
 
 function isLiteral(node: PyNode): boolean {
