@@ -85,6 +85,17 @@ test('a file that looks like a config is named', async () => {
   expect((await memfix({ cwd }, 'check')).stderr.replace(/\s+/g, ' ')).toContain('keys stand at the top');
 });
 
+test('a nested config is read with the plugins that the run has', async () => {
+  const cwd = repositoryWith({ 'pk/memfix.toml': 'plugins = ["../rules/acme-cache.mjs"]\n', 'pk/x.py': '' });
+  expect((await memfix({ cwd }, 'new-transform', 'acme-cache', 'rules')).code).toBe(0);
+  const told = async (...words: readonly string[]) => {
+    const { stdout, stderr } = await memfix({ cwd }, 'check', '--exclude', 'rules', ...words);
+    return stdout + stderr;
+  };
+  expect(await told()).toContain('pk/memfix.toml: skipped: it is read without `plugins`');
+  expect(await told('--plugin', './rules/acme-cache.mjs')).not.toContain('read without');
+});
+
 describe.each(SIZES)('new-transform at $cols × $rows', (size) => {
   test('names the config that counts, and a path from there', async () => {
     const cwd = repositoryWith({ 'memfix.toml': '', 'app/x.py': '' });
