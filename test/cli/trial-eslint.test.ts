@@ -68,6 +68,16 @@ test('words of other tools have their hint, also where no command is named', asy
   expect(await told('check', '--rulesdir', 'rules')).toContain('Did you mean `--plugin`?');
 });
 
+test('a path that is empty, as by a variable that is not set, is never the whole folder', async () => {
+  const cwd = repositoryWith(FILES);
+  for (const name of ['check', 'apply', 'diff', 'baseline'])
+    expect(await memfix({ cwd }, name, '')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('One of the paths is empty'),
+    });
+  expect(git(cwd, 'status', '--porcelain')).toBe('');
+});
+
 test('`--color` alone asks for colour', async () => {
   const cwd = folderWith(FILES);
   expect((await memfix({ cwd }, 'check', '--color', 'a.py')).stdout).toContain('\x1b[');
