@@ -36,6 +36,13 @@ export const PYTHON_ROWS: readonly Group[] = [
   group('str.', { gives: 'number' }, 'endswith isdigit startswith'),
   group('datetime.datetime.', text, 'isoformat strftime'),
 
+  group(
+    'numpy.',
+    { gives: 'plain', harmless: true, keepsObjects: true },
+    `append array asanyarray asarray ascontiguousarray atleast_1d atleast_2d concatenate copy delete expand_dims flip full
+      hstack insert ravel repeat reshape roll split squeeze stack take tile vstack where`,
+  ),
+  group('numpy.random.', { gives: 'plain', harmless: true, keepsObjects: true }, 'choice permutation'),
   group('numpy.ndarray.', { gives: 'number' }, 'item'),
   group('numpy.ndarray.', { gives: 'nothing', changes: true, until: '2.0' }, 'itemset'),
   group('numpy.ndarray.', { gives: 'nothing', changes: true }, 'fill partition put resize setfield sort'),

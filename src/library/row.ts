@@ -26,6 +26,8 @@ export interface Facts {
   readonly storage?: 'new' | 'shared' | 'perhaps';
   /** Changes the first operand. */
   readonly changes?: true;
+  /** Makes an array, also of what is no number: `np.array([{"loss": loss}])` holds the dicts. */
+  readonly keepsObjects?: true;
   /** What its `sample()` gives has no graph. */
   readonly draws?: 'cut';
   /** Draws random numbers when it runs. */

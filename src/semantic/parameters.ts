@@ -34,10 +34,11 @@ export function argumentsByName(
   if (isOfClass || hasSplat(call) || call.arguments?.type !== 'argument_list') return undefined;
   const parameters = functionNode.parameters?.named ?? [];
   const rest = parameters.filter(isRest);
-  const names = parameters.filter((each) => !each.type.endsWith('_separator') && !isRest(each)).map(nameOf);
+  const named = parameters.filter((each) => !each.type.endsWith('_separator') && !isRest(each));
   const first = rest.find((each) => !each.text.startsWith('**'));
-  const before = first === undefined ? names.length : parameters.indexOf(first);
-  const positional = names.slice(selfName(functionNode) === undefined ? 0 : 1, before);
+  const names = named.map(nameOf);
+  const before = named.filter((each) => first === undefined || each.start < first.start).map(nameOf);
+  const positional = before.slice(selfName(functionNode) === undefined ? 0 : 1);
   const given = new Map<string, PyNode>();
   for (const [at, argument] of argumentsOf(call).entries()) {
     const isNamed = argument.type === 'keyword_argument';

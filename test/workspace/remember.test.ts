@@ -112,3 +112,9 @@ it('an entry means as much as it names', () => {
   expect(covered('no-grad/only-read@src/', other, '/p/src/deep/b.py')).toBe(true);
   expect(typeof assumptionIn('no-grad', '/p')).toBe('string');
 });
+
+it('writes down once what several questions come to', () => {
+  expect(remembered('memfix.toml', '', ONE, ONE, TWO, ONE)).toBe(
+    `assume = [\n    "${ONE}",\n    "${TWO}",\n]\n`,
+  );
+});

@@ -31,9 +31,13 @@ export function isMethodOfLibraries(name: string): boolean {
   return OF_MANY.has(name) || isPlainMethod(name) || givesHeld(name) || isOfModule(name);
 }
 
-/** What a function of a known package hands back: nothing with a graph, what it was given, or something computed from it. */
-export function resultOf(path: string): 'plain' | 'passed' | 'computed' | 'unknown' {
+/**
+ * What a function of a known package hands back: nothing with a graph, what it was given, the objects but not the tensors
+ * of that, or something computed from it.
+ */
+export function resultOf(path: string): 'plain' | 'passed' | 'objects' | 'computed' | 'unknown' {
   const known = row(path) ?? packageOf(path);
+  if (known?.keepsObjects) return 'objects';
   if (known?.gives === 'arguments') return 'passed';
   if (/^torch(?:vision|audio|metrics)?\./.test(path)) return known?.graph === 'cut' ? 'plain' : 'computed';
   if (known?.dtype === 'promoted') return 'computed';

@@ -43,7 +43,7 @@ export function operation(traces: readonly Trace[]): Trace {
 export type Given = Trace | ReadonlyMap<string, Trace>;
 
 /** A name says less than `plain`, which may only be a guess at what the argument is. */
-export function withoutPlain(given: Given): Given {
+export function withoutPlain(given: Given, isCertain: (name: string) => boolean): Given {
   if (typeof given === 'string') return given === 'plain' ? new Map() : given;
-  return new Map([...given].filter(([, trace]) => trace !== 'plain'));
+  return new Map([...given].filter(([name, trace]) => trace !== 'plain' || isCertain(name)));
 }

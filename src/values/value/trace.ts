@@ -16,6 +16,7 @@ import { functionElsewhere, starredFunction } from '../../semantic/star-imports.
 import { decoratorsOf, givenTo, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import { isCount, isUnbound, livesIn, waysGiven, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
+import { isArray, objectsAmong, putIntoArrays } from './arrays.js';
 import { COLLECTS } from './names.js';
 import { givesIndices, isPlainParameter, mayBeField, objectMadeIn, valuesPutInto } from './parts.js';
 import * as known from './plain.js';
@@ -165,12 +166,13 @@ export class GradTrace {
     const reaching = reachingDefinitions(this.module, identifier) ?? [];
     const found = reaching.length > 0 ? reaching : waysGiven(this.module, identifier);
     const origin = worst(upToWorst(found, (definition) => this.defined(definition)));
-    return origin === 'graph' ? origin : worst([origin, this.#held(identifier)]);
+    if (origin === 'graph') return origin;
+    return worst([origin, this.#held(identifier, putIntoArrays(this.module, identifier, reaching))]);
   }
 
   /** What was put into an object. A tensor does not hold a parameter but what was computed with it. */
-  #held(identifier: PyNode): Trace {
-    const held = worst(this.#all(this.#puts(identifier)));
+  #held(identifier: PyNode, puts = this.#puts(identifier)): Trace {
+    const held = worst(this.#all(puts));
     return held === 'network' && kindOf(this.module, identifier).endsWith('tensor') ? 'graph' : held;
   }
 
@@ -263,6 +265,7 @@ export class GradTrace {
       const result = known.resultOf(path);
       if (result === 'plain') return 'plain';
       if (result === 'passed') return worst(this.#all(given));
+      if (result === 'objects') return worst(this.#all(objectsAmong(this.module, given)));
       if (result === 'computed') return operation(this.#all(given));
     }
     const found =
@@ -313,10 +316,18 @@ export class GradTrace {
     return traces;
   }
 
+  /** What a call gives, where it is `plain` only as far as that is certain. */
+  #certainlyGivenTo(definition: PyNode, call: PyNode): Given {
+    const given = argumentsByParameter(this.module, definition, call);
+    const known = { isPlain: (value: PyNode) => this.of(value) === 'plain', parameters: this.parameters };
+    const isCertain = (name: string): boolean => isArray(this.module, given?.get(name), known);
+    return withoutPlain(this.#givenTo(definition, call), isCertain);
+  }
+
   /** What a function of another file of the project hands back. */
   #returnedElsewhere({ module, node }: Elsewhere, call: PyNode): Trace {
     if (this.depth >= MAX_CALLS || decoratorsOf(node).length > 0) return 'graph';
-    const given = withoutPlain(this.#givenTo(node, call));
+    const given = this.#certainlyGivenTo(node, call);
     const inside = new GradTrace(module, node, new Set(), given, this.depth + 1);
     return worst(upToWorst(returnedBy(node), inside.of));
   }
@@ -325,12 +336,12 @@ export class GradTrace {
   #returned(definition: PyNode, call: PyNode): Trace {
     if (this.depth >= MAX_CALLS) return 'graph';
     if (this.functionNode.contains(definition) && this.#captured(definition) === 'graph') return 'graph';
-    const given = this.#givenTo(definition, call);
+    const given = this.#certainlyGivenTo(definition, call);
     const shape = typeof given === 'string' ? given : [...given].flat().join(' ');
     const key = `${definition.start} ${shape} ${this.depth}`;
     const known = this.results.get(key);
     if (known !== undefined) return known;
-    const inside = this.#inside(definition, withoutPlain(given));
+    const inside = this.#inside(definition, given);
     const result = worst(upToWorst(returnedBy(definition), inside.of));
     this.results.set(key, result);
     return result;

@@ -1,0 +1,86 @@
+import { NUMPY } from '../../library/names.js';
+import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { givenTo, unparenthesized } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { valuesPutInto } from './parts.js';
+import { kindOf } from './tensor.js';
+import type { Given } from './trace-kinds.js';
+
+/** Arrays of numpy: what has the name of one, what they hold, and what is certainly one. */
+
+/** `losses = np.array(losses)`: what is put into the array, and not what had the name before; undefined for anything else. */
+export function putIntoArrays(
+  module: PyModule,
+  name: PyNode,
+  definitions: readonly Definition[],
+): readonly PyNode[] | undefined {
+  const areArrays = definitions.every((each) => {
+    const value = each.kind === 'value' ? unparenthesized(each.value) : undefined;
+    const callee = value?.type === 'call' ? value.function : undefined;
+    return callee !== undefined && qualifiedName(module, callee)?.startsWith(NUMPY) === true;
+  });
+  return areArrays && definitions.length > 0 ? putIntoMade(module, name, definitions) : undefined;
+}
+
+/** What the function that a value is looked at in is known to be given. */
+interface Known {
+  readonly isPlain: (value: PyNode) => boolean;
+  readonly parameters: Given;
+}
+
+/** A number or an array of numpy, made from nothing but what is plain. */
+export function isArray(module: PyModule, node: PyNode | undefined, known: Known, depth = 0): boolean {
+  const value = node && unparenthesized(node);
+  if (value === undefined || depth > MAX_DEPTH) return false;
+  if (value.type === 'identifier') {
+    const made = reachingDefinitions(module, value) ?? [];
+    const isMade = (each: Definition): boolean =>
+      each.kind === 'parameter'
+        ? typeof known.parameters !== 'string' && known.parameters.get(value.text) === 'plain'
+        : each.kind === 'value' && isArray(module, each.value, known, depth + 1);
+    return made.length > 0 && made.every(isMade) && putIntoMade(module, value, made).every(known.isPlain);
+  }
+  const callee = value.type === 'call' ? value.function : undefined;
+  if (callee === undefined) return false;
+  const path = qualifiedName(module, callee);
+  if (path?.startsWith(NUMPY)) return givenTo(value).every(known.isPlain);
+  return (
+    path === undefined && callee.type === 'attribute' && isArray(module, callee.object, known, depth + 1)
+  );
+}
+
+const MAX_DEPTH = 8;
+
+/** What is put into an object that these definitions of the name made, and not into what had the name before. */
+function putIntoMade(module: PyModule, name: PyNode, made: readonly Definition[]): readonly PyNode[] {
+  const scope = module.resolve(name);
+  const nodes = new Set(made.map(({ node }) => node));
+  const uses = scope === undefined ? [] : module.occurrences(scope, name.text);
+  return uses
+    .filter((use) => {
+      const found = reachingDefinitions(module, use) ?? [];
+      return found.length === 0 || found.some(({ node }) => nodes.has(node));
+    })
+    .flatMap(valuesPutInto);
+}
+
+/** Those that may hold something else than numbers and tensors: numpy makes numbers of a tensor, or raises where it has a graph. */
+export function objectsAmong(module: PyModule, given: readonly PyNode[]): readonly PyNode[] {
+  return given.filter((each) => mayHoldObjects(module, unparenthesized(each)));
+}
+
+function mayHoldObjects(module: PyModule, value: PyNode, depth = 0): boolean {
+  const within = (each: PyNode | undefined): boolean =>
+    each === undefined || mayHoldObjects(module, unparenthesized(each), depth + 1);
+  if (depth > MAX_DEPTH) return true;
+  if (/^(?:list|tuple)$/.test(value.type)) return value.named.some(within);
+  if (/^(?:list_comprehension|generator_expression)$/.test(value.type)) return within(value.body);
+  if (/^number$|tensor$/.test(kindOf(module, value))) return false;
+  const scope = value.type === 'identifier' ? module.resolve(value) : undefined;
+  if (scope === undefined) return true;
+  const made = module.writes(scope, value.text).map(definitionOf);
+  const puts = module.occurrences(scope, value.text).flatMap(valuesPutInto);
+  return [...made.map((each) => (each.kind === 'value' ? each.value : undefined)), ...puts].some(within);
+}
