@@ -1,4 +1,5 @@
 import type { PyNode } from '../syntax/node.js';
+import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
 import { wholeName } from './statements.js';
@@ -84,5 +85,15 @@ export function placesOf(module: PyModule, text: string): readonly PyNode[] {
   return module.words(last).flatMap((node) => {
     const whole = wholeName(node);
     return whole.text === text ? [whole] : [];
+  });
+}
+
+/** The calls of what an import brings by one of these paths, found by its own name. */
+export function callsOfPaths(module: PyModule, name: string, paths: ReadonlySet<string>): readonly PyNode[] {
+  return module.at(`${name}(`).flatMap((node) => {
+    const call = node.closest('call');
+    const callee = call?.function;
+    if (call === undefined || !callee?.contains(node) || call.closest('string') !== undefined) return [];
+    return paths.has(qualifiedName(module, callee) ?? '') ? [call] : [];
   });
 }

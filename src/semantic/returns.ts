@@ -1,5 +1,6 @@
 import { CONTEXT_MANAGER } from '../library/names.js';
 import type { PyNode } from '../syntax/node.js';
+import type { Elsewhere } from './elsewhere.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { decoratorsOf, isAsync, ownNodes } from './statements.js';
@@ -55,4 +56,18 @@ export function isGenerator(module: PyModule, functionNode: PyNode): boolean {
   );
   if (isManager) return false;
   return [...ownNodes(functionNode)].some(({ type }) => type === 'yield');
+}
+
+/** What each `return` gives at one place of what callers take apart, or as a whole; undefined for one that does not show it. */
+export function returnedParts(
+  { module, node }: Elsewhere,
+  index: number | undefined,
+): readonly (Elsewhere | undefined)[] {
+  if (!givesReturned(node)) return [undefined];
+  return returnsOf(node).map((given) => {
+    const isSeveral = given?.type === 'expression_list' || given?.type === 'tuple';
+    const part =
+      index === undefined ? (isSeveral ? undefined : given) : isSeveral ? given.named[index] : undefined;
+    return part && { module, node: part };
+  });
 }

@@ -13,8 +13,9 @@ import type { Skipped } from '../engine/outcome.js';
 import { hasControls } from '../text/controls.js';
 import { isNotebookName } from '../text/notebook/notebook.js';
 import { kindOf, LARGEST_SETTINGS, notAFile, settingsText, startOf } from './bounded.js';
-import { codeOf, Failure, reasonOf } from './failure.js';
+import { codeOf, reasonOf } from './failure.js';
 import { IgnoreRules, type RuleFiles } from './gitignore.js';
+import { missingPath } from './missing.js';
 import { leadsAway, projectRoot, shownFrom } from './places.js';
 
 export interface Candidate {
@@ -188,13 +189,7 @@ class Walk {
       return statSync(path);
     } catch (error) {
       if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') {
-        throw new Failure(
-          'Path not found',
-          `\`${argument}\` does not exist`,
-          /[*?[]/.test(argument)
-            ? 'Name the folder, which is searched through; a pattern without quotes is for the shell.'
-            : `Check the spelling; paths are taken relative to ${this.rules.cwd}.`,
-        );
+        throw missingPath(path, argument, this.rules.cwd);
       }
       this.#skip(path, reasonOf(error));
       return undefined;

@@ -110,3 +110,11 @@ test('a patch that git does not take is not printed', async () => {
   expect(answer.stderr).toMatch(/^memfix: The patch does not apply\n {2}`git apply --check` in .* says:\n/);
   expect(answer.stderr).toContain('No patch was printed.');
 });
+
+test('says where there was nothing to look at, and where there is nothing to change', async () => {
+  const setting = { cwd: folderWith({ 'a.txt': 'hold()\n' }) };
+  expect((await memfix(setting, 'diff')).stderr).toBe('There were no Python files to look at.\n');
+  expect((await memfix({ cwd: folderWith({ 'a.py': 'x = 1\n' }) }, 'diff')).stderr).toBe(
+    'Nothing to change.\n',
+  );
+});

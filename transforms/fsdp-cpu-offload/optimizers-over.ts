@@ -1,14 +1,14 @@
 import { FSDP, OPTIMIZERS } from '../../src/library/names.js';
+import { callsOfPaths } from '../../src/semantic/called-name.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { callsNamed } from '../../src/torch/training/training-loop.js';
 
 /** Calls that wrap a module in `FullyShardedDataParallel`. */
 export function shardings(module: PyModule): readonly PyNode[] {
   const names = ['FullyShardedDataParallel', 'FSDP'];
-  return [...new Set(names.flatMap((name) => callsNamed(module, name, FSDP)))];
+  return [...new Set(names.flatMap((name) => callsOfPaths(module, name, FSDP)))];
 }
 
 /** An optimizer over all parameters of one module: `torch.optim.AdamW(model.parameters(), …)`. */

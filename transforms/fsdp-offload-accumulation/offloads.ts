@@ -1,4 +1,5 @@
 import { CPU_OFFLOAD } from '../../src/library/names.js';
+import { callsOfPaths } from '../../src/semantic/called-name.js';
 import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { importedNames } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -6,11 +7,11 @@ import { importedPath } from '../../src/semantic/names.js';
 import { argumentsOf, keywordValue } from '../../src/semantic/statements.js';
 import { isTestFile } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { accumulatingLoops, callsNamed } from '../../src/torch/training/training-loop.js';
+import { accumulatingLoops } from '../../src/torch/training/training-loop.js';
 
 /** Calls of `CPUOffload(…)` of torch that may offload parameters. */
 export function cpuOffloads(module: PyModule): readonly PyNode[] {
-  return callsNamed(module, 'CPUOffload', CPU_OFFLOAD).filter((call) => {
+  return callsOfPaths(module, 'CPUOffload', CPU_OFFLOAD).filter((call) => {
     const value = keywordValue(call, 'offload_params') ?? argumentsOf(call)[0];
     return value !== undefined && value.type !== 'false' && value.type !== 'none' && !isForSome(call);
   });

@@ -8,6 +8,7 @@ import { assumedBy, assumptionSentences } from '../../report/premises.js';
 import { command, plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
 import type { Report } from '../../report/report.js';
+import { nothingSeen } from '../../report/summary.js';
 import { lineText } from '../../text/place.js';
 import { appliedIn, changesOf, excludedIn, filesIn, isChanged } from '../../workspace/changes.js';
 import { Failure } from '../../workspace/failure.js';
@@ -18,7 +19,7 @@ import { type Context, EXIT } from '../context.js';
 import { prepare, prepareStdin } from '../looking.js';
 import { waitingIn } from '../proposal.js';
 import { provenOf } from '../proven.js';
-import { strictness } from '../results.js';
+import { strictness, withLeaks } from '../results.js';
 import { decided, settle, withoutBeside } from '../settling.js';
 
 export async function diff(context: Context): Promise<number> {
@@ -115,7 +116,8 @@ async function conclude(
   const fixes = changed.flatMap(appliedIn);
   for (const sentence of changed.flatMap(excludedIn)) context.say(sentence);
   for (const sentence of assumptionSentences(assumedBy(fixes))) context.say(sentence);
-  if (changed.length === 0 && waiting === 0) context.say('Nothing to change.');
+  if (changed.length === 0 && waiting === 0)
+    context.say(report.checked === 0 ? `${nothingSeen(withLeaks(context, report))}.` : 'Nothing to change.');
   else if (changed.length === 0)
     context.say(`Nothing to change without an answer. ${openSentence(waiting, context)}`);
   else {

@@ -3,7 +3,7 @@ import { calledDefinition } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
-import { givesReturned, returnsOf } from '../../semantic/returns.js';
+import { returnedParts } from '../../semantic/returns.js';
 import { unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
@@ -32,24 +32,10 @@ function findStep(module: PyModule, value: PyNode): SpendingStep | undefined {
   const index = only?.kind === 'part' ? only.node.parent?.named.indexOf(only.node) : undefined;
   const called = calledBy(module, call);
   if (called === undefined || called.makers.length > 0) return undefined;
-  const returned = called.functions.flatMap((run) => returnedBy(run, index));
+  const returned = called.functions.flatMap((run) => returnedParts(run, index));
   const isSpent = returned.every((each) => each !== undefined && isSpentBefore(each.module, each.node));
   if (returned.length === 0 || !isSpent) return undefined;
   return { call, returned: returned.flatMap((each) => each ?? []) };
-}
-
-/** Undefined for a `return` that does not show the value. */
-function returnedBy(
-  { module, node }: Elsewhere,
-  index: number | undefined,
-): readonly (Elsewhere | undefined)[] {
-  if (!givesReturned(node)) return [undefined];
-  return returnsOf(node).map((given) => {
-    const isSeveral = given?.type === 'expression_list' || given?.type === 'tuple';
-    const part =
-      index === undefined ? (isSeveral ? undefined : given) : isSeveral ? given.named[index] : undefined;
-    return part && { module, node: part };
-  });
 }
 
 function isSpentBefore(module: PyModule, returned: PyNode): boolean {

@@ -1,8 +1,10 @@
 import { isMaker } from '../../library/library.js';
 import { type AttributeUse, plainAttributes } from '../../semantic/attribute-uses.js';
+import { flagAt } from '../../semantic/flag-branch.js';
 import { type Gate, gate, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { areAlternatives } from '../../semantic/paths.js';
 import { ask } from '../../semantic/question.js';
 import { enclosingFunction, isTarget } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -14,7 +16,6 @@ import { reflectionGates } from '../module/reflection.js';
 import { hasDetach, ONLY_READ } from '../questions.js';
 import { inPlaceGates, startOf } from './in-place-statistic.js';
 import { type RunningStatistic, runningStatistics } from './running-statistic.js';
-import { isEvaluationWithout } from './training-branch.js';
 
 export type Cure = 'buffer' | 'detach';
 
@@ -241,5 +242,13 @@ function backwardsTwice(module: PyModule): boolean {
       const keyword = hit.parent;
       return keyword?.type === 'keyword_argument' && keyword.value?.type !== 'false';
     }),
+  );
+}
+
+/** A place is only reached in evaluation mode, and never in a call that comes by any of the others. */
+function isEvaluationWithout(module: PyModule, place: PyNode, others: readonly PyNode[]): boolean {
+  return (
+    flagAt(module, place, 'training') === false &&
+    others.every((other) => flagAt(module, other, 'training') === true || areAlternatives(other, place))
   );
 }

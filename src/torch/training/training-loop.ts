@@ -115,15 +115,6 @@ function isOptimizerPath(path: string): boolean {
   return !/\.(?:lr_scheduler|swa_utils)\./.test(path);
 }
 
-export function callsNamed(module: PyModule, name: string, paths: ReadonlySet<string>): readonly PyNode[] {
-  return module.at(`${name}(`).flatMap((node) => {
-    const call = node.closest('call');
-    const callee = call?.function;
-    if (call === undefined || !callee?.contains(node) || call.closest('string') !== undefined) return [];
-    return paths.has(qualifiedName(module, callee) ?? '') ? [call] : [];
-  });
-}
-
 interface AccumulatingLoop {
   readonly loop: TrainingLoop;
   readonly backward: PyNode;

@@ -81,7 +81,7 @@ ${META}    group: 'default',
     example: 'fix-plain',
   },
 
-${workOf('EMPTY_CACHE', 'Dotted names are constants of src/torch/catalog.ts.')}};
+${workOf('EMPTY_CACHE', 'Dotted names are constants of src/library/names.ts.')}};
 `;
 }
 
