@@ -158,6 +158,10 @@ export class Arguments {
     const config = this.text('config');
     const targetVersions = this.#targetVersions();
     const environments = [env['VIRTUAL_ENV'], env['CONDA_PREFIX']].filter((each) => each !== undefined);
+    if (this.operands.includes(''))
+      throw this.misuse(
+        'One of the paths is empty, as by a variable that is not set; `.` is the folder you are in.',
+      );
     if (config !== undefined && /^[\w.-]+ *=/.test(config))
       throw this.misuse('`--config` takes a file; settings have options of their own, such as `--select`.');
     if (config !== undefined && this.flag('isolated')) {
@@ -233,7 +237,7 @@ function withEmptyValues(words: readonly string[], names: readonly OptionName[])
   return words.map((word, index) =>
     word === '--no-color' && (end === -1 || index < end)
       ? '--color=never'
-      : word === '--color' && !COLOR_CHOICES.some((each) => each === words[index + 1])
+      : word === '--color' && !/^[^-./][^./]*$/.test(words[index + 1] ?? '')
         ? '--color=always'
         : (end === -1 || index < end) &&
             names.some((name) => optionInfo(name).optional && word === `--${name}`)

@@ -27,6 +27,8 @@ export type Entry = Asked & ({ readonly decision: Decision | null } | { readonly
 export class AnswerBook {
   readonly #file: string;
   readonly #earlier: ReadonlyMap<string, Entry>;
+  /** What this session asks, by file. */
+  readonly #here = new Map<string, { readonly hash: string; readonly keys: Set<string> }>();
   #isOpen = false;
 
   constructor(
@@ -37,8 +39,11 @@ export class AnswerBook {
     this.#earlier = state.objection === undefined ? read(this.#file) : new Map();
   }
 
-  /** What an earlier session left, whether this one goes on with it or not. */
+  /** What an earlier session left for a finding that this one asks about, whether it goes on with it or not. */
   recall(asked: Asked): Decision | undefined {
+    const here = this.#here.get(asked.path) ?? { hash: asked.hash, keys: new Set() };
+    this.#here.set(asked.path, here);
+    here.keys.add(asked.key);
     const entry = this.#earlier.get(nameOf(asked, 'decision'));
     return entry !== undefined && 'decision' in entry ? (entry.decision ?? undefined) : undefined;
   }
@@ -55,16 +60,31 @@ export class AnswerBook {
     appendFileSync(this.#file, linesOf(entries));
   }
 
+  /** What other sessions left about other findings stays. */
   remove(): void {
-    rmSync(this.#file, { force: true });
+    const others = this.#others();
+    if (others.length === 0) rmSync(this.#file, { force: true });
+    else this.#rewrite(others);
   }
 
   #open(): void {
     this.state.open();
-    const fresh = `${this.#file}.new`;
-    writeFileSync(fresh, this.resume ? linesOf([...this.#earlier.values()]) : '', { mode: 0o600 });
-    renameSync(fresh, this.#file);
+    this.#rewrite(this.resume ? [...this.#earlier.values()] : this.#others());
     this.#isOpen = true;
+  }
+
+  /** About files that this session does not ask about, or about other findings of a file that is as it was. */
+  #others(): readonly Entry[] {
+    return [...this.#earlier.values()].filter(({ path, hash, key }) => {
+      const here = this.#here.get(path);
+      return here === undefined || (here.hash === hash && !here.keys.has(key));
+    });
+  }
+
+  #rewrite(entries: readonly Entry[]): void {
+    const fresh = `${this.#file}.new`;
+    writeFileSync(fresh, linesOf(entries), { mode: 0o600 });
+    renameSync(fresh, this.#file);
   }
 }
 

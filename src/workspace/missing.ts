@@ -19,8 +19,8 @@ function nextStep(path: string, argument: string, cwd: string): string {
   if (/[*?[]/.test(argument))
     return 'Name the folder, which is searched through; a pattern without quotes is for the shell.';
   const meant = nameMeant(path);
-  const hint = meant === undefined ? 'Check the spelling' : `Did you mean \`${meant}\`?`;
-  return meant === undefined ? `${hint}; paths are taken relative to ${cwd}.` : hint;
+  if (meant === undefined) return `Check the spelling; paths are taken relative to ${cwd}.`;
+  return `Did you mean \`${argument.slice(0, argument.length - basename(argument).length)}${meant}\`?`;
 }
 
 /** With an ending that was left out, or with a letter or two in other places. */

@@ -26,7 +26,7 @@ describe('a file that is not Python 3', () => {
     const lines = stdout.split('\n').filter((line) => line.includes(': skipped: '));
     expect(lines.map((line) => line.replace(/(?<=Python 3: ).*/, '…'))).toEqual([
       'broken.py:1:7: skipped: not valid Python 3: …',
-      expect.stringMatching(/^conflict\.py:2:\d+: skipped: not valid Python 3: …$/),
+      expect.stringMatching(/^conflict\.py:2:\d+: skipped: it holds a merge conflict$/),
       expect.stringMatching(/^python2\.py:2:\d+: skipped: not valid Python 3: …$/),
     ]);
     expect(stdout + stderr).not.toMatch(/^ {4}at /m);

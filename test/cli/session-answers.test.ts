@@ -96,6 +96,30 @@ describe('the journal of answers', () => {
     expect(later.recall(asked('2'))).toEqual({ kind: 'apply' });
   });
 
+  it('replaces what it asks about, and keeps what was said of other files and findings', () => {
+    const other = { path: 'b.py', hash: 'h1', key: '1' };
+    new AnswerBook(state(), false).record([
+      { ...asked('1'), decision: { kind: 'apply' } },
+      { ...asked('2'), decision: { kind: 'apply' } },
+      { ...asked('3', 'h0'), decision: { kind: 'apply' } },
+      { ...other, decision: { kind: 'apply' } },
+    ]);
+    const book = new AnswerBook(state(), false);
+    expect(book.recall(asked('1'))).toEqual({ kind: 'apply' });
+    book.record([{ ...asked('1'), decision: { kind: 'skip' } }]);
+    const later = new AnswerBook(state(), true);
+    expect(later.recall(asked('1'))).toEqual({ kind: 'skip' });
+    expect(later.recall(asked('2'))).toEqual({ kind: 'apply' });
+    // Of what the file held before, nobody will ask again.
+    expect(later.recall(asked('3', 'h0'))).toBeUndefined();
+    expect(later.recall(other)).toEqual({ kind: 'apply' });
+    book.remove();
+    const last = new AnswerBook(state(), true);
+    expect(last.recall(asked('1'))).toBeUndefined();
+    expect(last.recall(asked('2'))).toEqual({ kind: 'apply' });
+    expect(last.recall(other)).toEqual({ kind: 'apply' });
+  });
+
   it('says what to do when it cannot be read', () => {
     state().open();
     mkdirSync(file());

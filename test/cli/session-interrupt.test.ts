@@ -154,7 +154,7 @@ describe('resuming', () => {
     await first.ended();
     const before = readFileSync(answersOf(folder), 'utf8');
     const second = start(folder);
-    expect(await second.asked('1/4')).toContain('An earlier session left 1 answer.');
+    expect(await second.asked('1/4')).toContain('An earlier session left 1 answer here.');
     expect(readFileSync(answersOf(folder), 'utf8')).toBe(before);
     second.type('n');
     await second.asked('2/4');

@@ -68,6 +68,16 @@ test('words of other tools have their hint, also where no command is named', asy
   expect(await told('check', '--rulesdir', 'rules')).toContain('Did you mean `--plugin`?');
 });
 
+test('a path that is empty, as by a variable that is not set, is never the whole folder', async () => {
+  const cwd = repositoryWith(FILES);
+  for (const name of ['check', 'apply', 'diff', 'baseline'])
+    expect(await memfix({ cwd }, name, '')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('One of the paths is empty'),
+    });
+  expect(git(cwd, 'status', '--porcelain')).toBe('');
+});
+
 test('`--color` alone asks for colour', async () => {
   const cwd = folderWith(FILES);
   expect((await memfix({ cwd }, 'check', '--color', 'a.py')).stdout).toContain('\x1b[');
@@ -83,6 +93,17 @@ test('a file that looks like a config is named', async () => {
   expect((await memfix({ cwd }, 'check', '--isolated')).stderr).not.toContain('memfixrc');
   put(cwd, { 'memfix.toml': '[tool.memfix]\nselect = ["leak"]\n' });
   expect((await memfix({ cwd }, 'check')).stderr.replace(/\s+/g, ' ')).toContain('keys stand at the top');
+});
+
+test('a nested config is read with the plugins that the run has', async () => {
+  const cwd = repositoryWith({ 'pk/memfix.toml': 'plugins = ["../rules/acme-cache.mjs"]\n', 'pk/x.py': '' });
+  expect((await memfix({ cwd }, 'new-transform', 'acme-cache', 'rules')).code).toBe(0);
+  const told = async (...words: readonly string[]) => {
+    const { stdout, stderr } = await memfix({ cwd }, 'check', '--exclude', 'rules', ...words);
+    return stdout + stderr;
+  };
+  expect(await told()).toContain('pk/memfix.toml: skipped: it is read without `plugins`');
+  expect(await told('--plugin', './rules/acme-cache.mjs')).not.toContain('read without');
 });
 
 describe.each(SIZES)('new-transform at $cols × $rows', (size) => {

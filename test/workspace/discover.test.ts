@@ -216,11 +216,12 @@ test.each([
   ['train', 'Did you mean `train.py`?'],
   ['study', 'Did you mean `study.ipynb`?'],
   ['tarin.py', 'Did you mean `train.py`?'],
+  ['src/net', 'Did you mean `src/net.py`?'],
   ['train.py:12:5', 'memfix looks at whole files: `train.py`.'],
   ['https://example.org/a.ipynb', 'Download it first: memfix reads files of this machine only.'],
   ['*.py', 'Name the folder, which is searched through; a pattern without quotes is for the shell.'],
 ])('%s, which does not exist, leads on', (argument, next) => {
-  const cwd = folderWith({ 'train.py': '', 'study.ipynb': '{}' });
+  const cwd = folderWith({ 'train.py': '', 'study.ipynb': '{}', 'src/net.py': '' });
   expect(() => found(cwd, argument)).toThrow(
     new Failure('Path not found', `\`${argument}\` does not exist`, next),
   );

@@ -8,7 +8,7 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { outlivingName } from '../../semantic/outliving.js';
-import { argumentValue, givenTo, methodName, receiverOf } from '../../semantic/statements.js';
+import { argumentValue, givenTo, methodName, receiverOf, valuesAssigned } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
@@ -56,7 +56,7 @@ interface Put {
 }
 
 function putBy(module: PyModule, node: PyNode): readonly Put[] {
-  if (/^(?:augmented_)?assignment$/.test(node.type)) return assigned(node);
+  if (/^(?:augmented_)?assignment$/.test(node.type)) return valuesAssigned(node);
   if (node.type !== 'call') return [];
   const given = givenTo(node);
   const method = methodName(node);
@@ -73,15 +73,6 @@ function putBy(module: PyModule, node: PyNode): readonly Put[] {
   if (receiver === undefined || method === undefined || path !== undefined) return [];
   if (node.parent?.type !== 'expression_statement') return [];
   return keepsGiven(method) || isKeeper(module, receiver) ? [{ target: receiver, values: given }] : [];
-}
-
-function assigned(node: PyNode): readonly Put[] {
-  const [left, right] = [node.left, node.right];
-  if (left === undefined || right === undefined) return [];
-  if (!/pattern|tuple|list/.test(left.type)) return [{ target: left, values: [right] }];
-  const values = /^(?:tuple|list|expression_list)$/.test(right.type) ? right.named : undefined;
-  const isPaired = values?.length === left.named.length && !left.named.some(({ type }) => /splat/.test(type));
-  return left.named.map((target, at) => ({ target, values: isPaired ? [values?.[at] ?? right] : [right] }));
 }
 
 /** A variable of the file, made by something that is neither a layer nor a log: whatever its methods are called. */
