@@ -61,7 +61,7 @@ export const noGradBlock: Transform<BlockSite> = {
         'a flag that the loop changes, that is no variable of the function, or that does not guard everything that needs gradients',
       ],
       limits: [
-        'Only loops, `if` and `with` statements, assignments and calls in the very block of `model.eval()`, before the next `model.train()`; those that stand one below the other share a `with`. Outside a loop, only the network itself, and parts that the file shows. Without `eval()`, only assignments to names, or of what has no graph to attributes and to items of lists and dictionaries, and networks by what made them, by `.forward(…)`, by their own methods or by their names.',
+        'Only loops, `if` and `with` statements, assignments and calls in the very block of `model.eval()`, before the next `model.train()`; those that stand one below the other share a `with`. Outside a loop, only the network itself, and parts that the file shows. Without `eval()`, only assignments to names, or of what has no graph to attributes and to items of lists and dictionaries, or appended to a list, and networks by what made them, by `.forward(…)`, by their own methods, by a function of the file that runs them or by their names. In hooks of Lightning, those of the training.',
         'Unsafe where a tensor may leave with its graph, code outside the file gets the network, forward hooks are registered, a forward keeps a tensor that is read later, memory is measured, or the loop runs inside `autocast` (torch up to 2.9 loses gradients in its cache).',
         '`nn.MultiheadAttention` and the layers of `nn.Transformer` take a faster path without gradients, which rounds differently, and gives zeros for padding; where the file, one that it imports from the project, or one that calls it names them the fix is unsafe.',
         'What is printed of a tensor no longer names its `grad_fn`.',
@@ -78,7 +78,7 @@ export const noGradBlock: Transform<BlockSite> = {
   },
 
   skipsTests: true,
-  prefilter: [['.eval()', '.train(', 'backward('], 'torch'],
+  prefilter: [['.eval()', '.train(', 'backward(', ...NUMBERS], 'torch'],
   cue: (_text, _path, glimpse) =>
     glimpse.stretchesWith(...SWITCHES).some((code) => linesBeforeForward(code).length > 0) ||
     glimpse.stretchesWith('backward(').some(mayChooseMode) ||
@@ -111,7 +111,8 @@ export const noGradBlock: Transform<BlockSite> = {
       };
     }
     for (const run of numericBlocks(module)) {
-      const node = run.statements[0]?.named[0]?.left;
+      const [first] = run.statements[0]?.named ?? [];
+      const node = first?.left ?? first;
       if (node === undefined) continue;
       const models = run.models.map(({ text }) => `\`${text}\``).join(' and ');
       yield {

@@ -4,8 +4,8 @@
  *       … model(x) … .item()                    model.eval() …
  *
  * Functions that evaluate a network (`X.eval()`, then `X(…)`, a method or part of it, or a function of the file that runs
- * it), that run one in any mode and keep only numbers of it, and diagnostics that turn tensor math on parameters into
- * numbers. The decorator goes directly above `def`: above `@property`, `@classmethod` or `@staticmethod` it breaks them.
+ * it), that run one in any mode and keep only numbers of it, or hand it to callers that do, and diagnostics that turn
+ * tensor math on parameters into numbers. The decorator goes directly above `def`: above `@property`, `@classmethod` or `@staticmethod` it breaks them.
  * Refused wherever gradients are used, also in nested functions and in functions of the file that it runs, or where the
  * result is differentiated. Unsafe where a tensor leaves with its graph, or where code of the project that the function may
  * run differentiates or keeps what it is given.
@@ -21,6 +21,7 @@ import {
   isTestFile,
   keepsOnlyNumbers,
   mayEvaluate,
+  mayReadNumbers,
   mayRunForNumbers,
   mayWalk,
   NO_GRAD,
@@ -68,7 +69,8 @@ const meta: TransformMeta = {
       'Code that asks functions for their `__code__` or `getfullargspec()`, or counts the calls between a function and its caller (`stacklevel`), finds the decorator instead; where it may get the function the fix is unsafe.',
       'Up to torch 2.9, a forward under no-grad inside a training `autocast` block leaves casts without gradients in its cache (fixed in 2.11, measured); a call there makes the fix unsafe.',
       'What is printed of a tensor no longer names its `grad_fn`.',
-      'Lightning hooks, functions that only run under no-grad, and frozen networks are passed over in silence.',
+      'Lightning hooks (those of its training are the business of `no-grad-block`), functions that only run under no-grad, and frozen networks are passed over in silence.',
+      'What a forward leaves on its module counts where somebody may read it before a later forward has set it anew: a read behind an assignment of the same run, whichever way leads there, sees no other.',
     ],
   },
   evidence: {
@@ -92,6 +94,7 @@ export const noGrad: Transform<NoGradSite> = {
   cue: (_text, _path, glimpse) =>
     glimpse.stretchesWith(...SWITCHES).some(mayEvaluate) ||
     glimpse.stretchesWith(...NUMBERS).some(mayRunForNumbers(glimpse)) ||
+    glimpse.stretchesWith(...NUMBERS).some(mayReadNumbers(glimpse)) ||
     glimpse.stretchesWith('parameters()', 'modules()').some(mayWalk),
 
   *detect(module) {

@@ -44,6 +44,9 @@ export const TORCH_JIT = 'torch.jit.';
 export const OPTIMIZERS = 'torch.optim.';
 export const TORCH_COMPILE = 'torch.compile';
 
+/** The classes of Lightning whose hooks its trainer runs. */
+export const LIGHTNING = /^(?:pytorch_lightning|lightning)\.(?:\w+\.)*(?:LightningModule|Callback)$/;
+
 /** Bases that make no class a module, nor keep it from being one. */
 export const PLAIN_BASES: ReadonlySet<string> = new Set([
   'abc.ABC',

@@ -136,3 +136,14 @@ export function isTried(node: PyNode): boolean {
   const tried = node.closest('try_statement', 'function_definition');
   return tried?.type === 'try_statement' && tried.body?.contains(node) === true;
 }
+
+/** `assert not y.requires_grad`, `if y.requires_grad: raise …`: what passes with gradients on passes without. */
+export function isDenied(asked: PyNode): boolean {
+  const denial = asked.parent;
+  if (denial?.type === 'if_statement' && denial.condition === asked)
+    return denial.consequence?.named[0]?.type === 'raise_statement';
+  const isFalse = denial?.type === 'comparison_operator' && /(?:is|==)\s+False$/.test(denial.text);
+  if (denial === undefined || !(isFalse || denial.type === 'not_operator')) return false;
+  const whole = denial.parent?.type === 'parenthesized_expression' ? denial.parent : denial;
+  return whole.parent?.type === 'assert_statement';
+}

@@ -6,7 +6,6 @@ import { qualifiedName } from './imports.js';
 import { isLookedAt } from './mapping-use.js';
 import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
-
 import { unparenthesized } from './statements.js';
 
 /** A definition, or a value, in another file of the project. Its node belongs to its own module. */

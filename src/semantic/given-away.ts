@@ -7,6 +7,7 @@ import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
 import { returnedBy } from './returns.js';
 import { methodName, receiverOf } from './statements.js';
+import { isUnbound } from './variables.js';
 
 /** `if args.train:`, `args.train is None`, `f"{args.train}"`: whether there is one, or how it is written. */
 export function isOnlyAsked(value: PyNode): boolean {
@@ -118,4 +119,21 @@ function isFormatted(read: PyNode): boolean {
   const given = read.parent?.type === 'keyword_argument' ? read.parent : read;
   const call = given.parent?.type === 'argument_list' ? given.parent.parent : undefined;
   return call !== undefined && methodName(call) === 'format' && /string$/.test(receiverOf(call)?.type ?? '');
+}
+
+/** `net.name = …` or `net.name[0] = …`: what is there may be any module. */
+export function setsPart(alone: PyModule, name: string): boolean {
+  return alone.words(name).some((node) => {
+    let place = node.parent;
+    if (place?.type !== 'attribute' || place.attribute !== node) return false;
+    if (place.object?.text === 'self' && place.parent?.type !== 'subscript') return false;
+    while (place?.parent?.type === 'attribute' || place?.parent?.type === 'subscript') place = place.parent;
+    return place?.parent?.type === 'assignment' && place.parent.left === place;
+  });
+}
+
+/** `filter(lambda p: …, weights)`: Python itself runs it, and nobody else gets it. */
+export function isRunOnTheSpot(module: PyModule, lambda: PyNode): boolean {
+  const callee = callGiven(lambda)?.function;
+  return isUnbound(module, callee) && /^(?:map|filter|sorted|min|max)$/.test(callee?.text ?? '');
 }

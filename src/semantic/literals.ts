@@ -76,3 +76,8 @@ export function partsOfLiteral(value: PyNode): readonly PyNode[] {
   if (/^(?:expression_list|tuple|list)$/.test(node.type)) return node.named.flatMap(partsOfLiteral);
   return node.type === 'dictionary' ? node.named.flatMap((pair) => pair.value ?? pair) : [node];
 }
+
+/** The elements of a list or tuple as written; anything else is not taken apart. */
+export function itemsOf(iterable: PyNode): readonly PyNode[] {
+  return ['list', 'tuple', 'expression_list'].includes(iterable.type) ? iterable.named : [iterable];
+}

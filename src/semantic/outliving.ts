@@ -5,7 +5,12 @@ import { enclosingFunction, unparenthesized } from './statements.js';
 import { livesIn, waysGiven } from './variables.js';
 
 /** The name that others find a target by, where it is not one of the function's own. */
-export function outlivingName(module: PyModule, functionNode: PyNode, target: PyNode): string | undefined {
+export function outlivingName(
+  module: PyModule,
+  functionNode: PyNode,
+  target: PyNode,
+  seen = new Set<PyNode>(),
+): string | undefined {
   let root = unparenthesized(target);
   let name: string | undefined;
   while (root.type === 'attribute' || root.type === 'subscript') {
@@ -26,8 +31,9 @@ export function outlivingName(module: PyModule, functionNode: PyNode, target: Py
   for (const way of waysGiven(module, root)) {
     const value = way.kind === 'value' ? unparenthesized(way.value) : undefined;
     if (value === undefined || !/^(?:identifier|attribute|subscript)$/.test(value.type)) continue;
-    if (value.text === root.text) continue;
-    const found = outlivingName(module, functionNode, value);
+    // `a = b[0]` and `b = a[0]`, in turn.
+    if (value.text === root.text || seen.has(value)) continue;
+    const found = outlivingName(module, functionNode, value, seen.add(value));
     if (found !== undefined) return found;
   }
   return undefined;

@@ -1,5 +1,6 @@
 import type { PyNode } from '../syntax/node.js';
 import { calledDefinition, definitionBehind, definitionNamed, selfName } from './definitions.js';
+import { callGiven } from './given-away.js';
 import type { PyModule } from './module.js';
 import { argumentsOf, decoratorsOf, hasSplat, ownNodes, unparenthesized } from './statements.js';
 
@@ -87,4 +88,15 @@ function functionBehind(module: PyModule, expression: PyNode): PyNode | undefine
   const returned = [...ownNodes(maker)].filter(({ type }) => type === 'return_statement');
   const [only] = returned.length === 1 ? (returned[0]?.named ?? []) : [];
   return only === undefined || only.type === 'call' ? undefined : functionBehind(module, only);
+}
+
+/** The reads of the parameter by which a function of the file gets the variable: `train(model)`. */
+export function readsAsParameter(module: PyModule, read: PyNode): readonly PyNode[] {
+  const call = callGiven(read);
+  const called = call && calledDefinition(module, call);
+  if (call === undefined || called?.type !== 'function_definition') return [];
+  const given = argumentsByParameter(module, called, call) ?? new Map<string, PyNode>();
+  return [...given].flatMap(([name, value]) =>
+    value === read ? module.reads(module.scopeOf(called), name) : [],
+  );
 }

@@ -13,6 +13,25 @@ export function isProgram({ path, text, code }: Pick<PyModule, 'path' | 'text' |
   return isStarted && !/(?:^|[\\/])__init__\.py$/.test(path);
 }
 
+/** Below `if __name__ == "__main__":`, where whoever imports the file never comes, and nobody asks for the program by name. */
+export function isForProgramOnly(module: PyModule, node: PyNode): boolean {
+  if (isNotebook(module)) return false;
+  for (const around of node.ancestors()) {
+    const isGuard = around.type === 'if_statement' && IS_PROGRAM.test(around.condition?.text ?? '');
+    if (!isGuard || around.consequence?.contains(node) !== true) continue;
+    const others = module.around.summaries({ word: '__main__', beside: [] }, importsProgram);
+    return others !== undefined && !others.includes(true) && !importsProgram(module.alone);
+  }
+  return false;
+}
+
+const IS_PROGRAM = /^\(?\s*__name__\s*==\s*(["'])__main__\1\s*\)?$/;
+
+/** `import __main__`, also by text; what is in a comparison is no import. */
+function importsProgram(alone: PyModule): boolean {
+  return /\b(?:import|from)[ \t]+__main__\b|(?:[([,]|(?<![=!])=)\s*["']__main__["']/.test(alone.text);
+}
+
 /** Whether its variables are there for whoever has it open, after every cell. */
 export function isNotebook({ path }: Pick<PyModule, 'path'>): boolean {
   return isNotebookName(path);

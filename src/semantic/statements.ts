@@ -306,3 +306,15 @@ export function aliasGiven({ parent, text }: PyNode): PyNode | undefined {
     ? left
     : undefined;
 }
+
+/** What an assignment gives to each of its targets: to several, the value at the same place, or the whole where that does not show. */
+export function valuesAssigned(
+  node: PyNode,
+): readonly { readonly target: PyNode; readonly values: readonly PyNode[] }[] {
+  const [left, right] = [node.left, node.right];
+  if (left === undefined || right === undefined) return [];
+  if (!/pattern|tuple|list/.test(left.type)) return [{ target: left, values: [right] }];
+  const values = /^(?:tuple|list|expression_list)$/.test(right.type) ? right.named : undefined;
+  const isPaired = values?.length === left.named.length && !left.named.some(({ type }) => /splat/.test(type));
+  return left.named.map((target, at) => ({ target, values: isPaired ? [values?.[at] ?? right] : [right] }));
+}

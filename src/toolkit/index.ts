@@ -135,7 +135,13 @@ export {
   SWITCHES,
 } from '../torch/grad/evaluation.js';
 export { hasInferenceFastPath, hasLstm } from '../torch/grad/fast-path.js';
-export { mayCallNetwork, mayRunForNumbers, NUMBERS, numericRuns } from '../torch/grad/numeric-runs.js';
+export {
+  mayCallNetwork,
+  mayReadNumbers,
+  mayRunForNumbers,
+  NUMBERS,
+  numericRuns,
+} from '../torch/grad/numeric-runs.js';
 export { compilerOf, importsTorch } from '../torch/grad/roles.js';
 export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';
 export {

@@ -3,13 +3,26 @@ import { definitionsOf } from '../../src/semantic/flow.js';
 import { isFreshContainer } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { functionsNamed } from '../../src/semantic/project-names.js';
-import { enclosingFunction, ownNodes, statementOf } from '../../src/semantic/statements.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  methodName,
+  ownNodes,
+  receiverOf,
+  statementOf,
+} from '../../src/semantic/statements.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { doubtsAbout, keepsOnlyNumbers } from '../../src/torch/grad/doubts.js';
 import { type Evaluation, evaluations, isFrozen } from '../../src/torch/grad/evaluation.js';
-import { mayCallNetwork, NUMBERS, networkRunBy, numericRuns } from '../../src/torch/grad/numeric-runs.js';
-import { isCalledByTraining } from '../../src/torch/grad/roles.js';
+import {
+  mayCallNetwork,
+  NUMBERS,
+  networkRunBy,
+  networkRunThrough,
+  numericRuns,
+} from '../../src/torch/grad/numeric-runs.js';
+import { isCalledByTraining, isTrainingHook } from '../../src/torch/grad/roles.js';
 import { isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
 import { type GradlessPart, leavesNothing } from '../../src/torch/record/left-behind.js';
 import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
@@ -43,7 +56,7 @@ export function numericBlocks(module: PyModule): readonly GradlessPart[] {
 function isOurs(module: PyModule, owner: PyNode): boolean {
   if (owner === module.root) return true;
   if (effectsOf(module, owner).isGradOff) return false;
-  if (reachesGradUse(module, owner)) return true;
+  if (reachesGradUse(module, owner) || isTrainingHook(module, owner)) return true;
   if (!isInTraining(module, owner)) return false;
   if (evaluations(module).some(({ functionNode }) => functionNode === owner)) return false;
   const runs = runsIn(module, owner);
@@ -86,7 +99,7 @@ function blocksOf(module: PyModule, owner: PyNode): readonly GradlessPart[] {
   );
   const found = new Map<PyNode, PyNode[]>();
   for (const call of callsOf(module, owner)) {
-    const model = networkRunBy(module, call);
+    const model = networkRunBy(module, call) ?? runThrough(module, owner, call);
     if (model === undefined || isGradOff(module, call)) continue;
     const statement = statementOf(call);
     if (!mayStandAlone(module, owner, statement, model) || taken.some((each) => each.contains(statement)))
@@ -100,6 +113,13 @@ function blocksOf(module: PyModule, owner: PyNode): readonly GradlessPart[] {
     .filter(({ models }) => models.some(({ text }) => !teachers.has(text)))
     .filter(({ statement }) => gradUseIn(module, statement) === undefined);
   return rowsOf(runs).flatMap((row) => longest(module, owner, row));
+}
+
+/** The network that a function of the file runs, where what it hands back has a graph: else it keeps that to itself. */
+function runThrough(module: PyModule, owner: PyNode, call: PyNode): PyNode | undefined {
+  const model = networkRunThrough(module, call);
+  if (model === undefined) return undefined;
+  return new GradTrace(module, owner, new Set([model.text])).of(call) === 'graph' ? model : undefined;
 }
 
 /** Nothing inside needs gradients: else its parts are looked at one by one, such as what an attack stands beside. */
@@ -134,11 +154,23 @@ function isAssignment(statement: PyNode): boolean {
 function mayStandAlone(module: PyModule, owner: PyNode, statement: PyNode, model: PyNode): boolean {
   if (isAssignment(statement)) return true;
   const [assignment, ...others] = statement.type === 'expression_statement' ? statement.named : [];
+  if (assignment?.type === 'call' && others.length === 0)
+    return isPlainAppend(module, assignment, new GradTrace(module, owner, new Set([model.text])));
   const value = assignment?.type === 'assignment' ? assignment.right : undefined;
   if (value === undefined || value.type === 'assignment' || others.length > 0) return false;
   if (assignment?.left === undefined || !isRebound(module, assignment.left)) return false;
   if ([...value.walk()].some(({ type }) => type === 'yield' || type === 'await')) return false;
   return new GradTrace(module, owner, new Set([model.text])).of(value) === 'plain';
+}
+
+/** `features.append(net(x).detach())`, to a list of the function. */
+function isPlainAppend(module: PyModule, call: PyNode, trace: GradTrace): boolean {
+  const [value, ...others] = argumentsOf(call);
+  const list = methodName(call) === 'append' ? receiverOf(call) : undefined;
+  if (list === undefined || value === undefined || others.length > 0 || trace.of(value) !== 'plain')
+    return false;
+  if ([...value.walk()].some(({ type }) => type === 'yield' || type === 'await')) return false;
+  return list.type === 'identifier' && isContainer(module, list);
 }
 
 /** An attribute, or an item of a list or dictionary: an element of a tensor would be written into its graph. */
@@ -149,11 +181,15 @@ function isRebound(module: PyModule, target: PyNode): boolean {
       (name) => functionsNamed(module, name)?.length === 0,
     );
   const holder = target.type === 'subscript' ? target.value : undefined;
+  return holder !== undefined && isContainer(module, holder);
+}
+
+/** A list or dictionary that was made here, wherever it comes from. */
+function isContainer(module: PyModule, holder: PyNode): boolean {
   const values =
-    holder?.type === 'attribute'
+    holder.type === 'attribute'
       ? attributeValues(module, holder)
-      : holder &&
-        definitionsOf(module, holder)?.map((each) => (each.kind === 'value' ? each.value : undefined));
+      : definitionsOf(module, holder)?.map((each) => (each.kind === 'value' ? each.value : undefined));
   return (
     values !== undefined && values.length > 0 && values.every((value) => value && isFreshContainer(value))
   );
@@ -229,6 +265,7 @@ function mayStand(module: PyModule, { statements, owner, models }: GradlessPart)
 
 /** Something reads what an assignment gives, or it gives it to more than a name. */
 function isRead(module: PyModule, owner: PyNode, statement: PyNode): boolean {
+  if (statement.named[0]?.type === 'call') return true;
   const target = statement.named[0]?.left;
   const names = target === undefined ? [] : /pattern|tuple/.test(target.type) ? target.named : [target];
   return names.some(

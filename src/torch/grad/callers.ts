@@ -1,6 +1,5 @@
 import { callOf, functionUses, isReachedByText, type Part, targetOf } from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
-
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { ask } from '../../semantic/question.js';

@@ -25,7 +25,7 @@ import {
   suspectInWords,
 } from '../../values/effects/unknown-code.js';
 import { effectsOf } from '../../values/index.js';
-import { escapesOf, handsBackGraph } from '../../values/uses/escapes.js';
+import { type Escape, escapesOf, handsBackGraph } from '../../values/uses/escapes.js';
 import { GradTrace } from '../../values/value/trace.js';
 import { IS_TORCH } from '../framework.js';
 import { ONLY_READ } from '../questions.js';
@@ -61,7 +61,8 @@ export function* doubtsAbout(
   const networks = new Set([...models, ...walkedBy(module, functionNode)]);
   const suspected = suspicionsOf(module, functionNode, networks, trace);
   const leaving = [...escapesOf(module, functionNode, trace)];
-  const leaves = suspected.length > 0 || leaving.some(({ isDerived }) => !isDerived);
+  const open = leaving.filter((each) => !each.isDerived && !isOnlyHandedToRead(module, functionNode, each));
+  const leaves = suspected.length > 0 || open.length > 0;
   for (const run of runs) yield* doubtsAboutRun(module, run, leaves);
   const asked = asksForGraph(module, functionNode, trace);
   if (asked !== undefined) yield no(`it ${asked}`);
@@ -88,10 +89,7 @@ export function* doubtsAbout(
   const isReturned = leaving.some(({ into }) => into === undefined);
   const called = isReturned ? callersElsewhere(module, functionNode).doubt : undefined;
   if (called !== undefined) yield called;
-  const first = leaving.find(
-    ({ isDerived, into, node }) =>
-      !isDerived && (into !== undefined || !isOnlyReturnedToRead(module, functionNode, node)),
-  );
+  const [first] = open;
   if (first !== undefined) yield unknown(first.question);
   const exact = valuesOnlyIn(module, functionNode);
   if (exact !== undefined)
@@ -119,8 +117,13 @@ export function* doubtsAbout(
 }
 
 /** Callers make numbers and texts of it, and nobody outside the project is one. */
-function isOnlyReturnedToRead(module: PyModule, functionNode: PyNode, value: PyNode): boolean {
+function isOnlyHandedToRead(
+  module: PyModule,
+  functionNode: PyNode,
+  { node: value, into }: Pick<Escape, 'node' | 'into'>,
+): boolean {
   return (
+    into === undefined &&
     value.closest('return_statement', 'function_definition')?.type === 'return_statement' &&
     isProgram(module) &&
     isOnlyReadByCallers(module, functionNode, partReturned(value))
@@ -138,10 +141,12 @@ export function keepsOnlyNumbers(
 ): boolean {
   const models = new Set(runs.map(({ model }) => model.text));
   const trace = new GradTrace(module, functionNode, models);
-  if (handsBackGraph(functionNode, trace)) return false;
+  if (handsBackGraph(functionNode, trace) && !isProgram(module)) return false;
   // What it gives back of what it was given is a question to its callers.
-  for (const { into, isDerived } of escapesOf(module, functionNode, trace))
-    if (!isDerived || into !== undefined) return false;
+  const leaving = [...escapesOf(module, functionNode, trace)];
+  if (leaving.some(({ into }) => into !== undefined)) return false;
+  if (!leaving.every((each) => each.isDerived || isOnlyHandedToRead(module, functionNode, each)))
+    return false;
   if (suspicionsOf(module, functionNode, models, trace).length > 0) return false;
   return [...doubtsAbout(module, functionNode, runs)].every(({ answer }) => answer !== 'no');
 }

@@ -1,34 +1,43 @@
 import { cutsGraph, row } from '../../library/library.js';
 import { isModuleClass } from '../../library/paths.js';
 import { stringValue } from '../../semantic/attribute-uses.js';
+import { attributeOfSelf } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { isOnlyAsked } from '../../semantic/given-away.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { outlivingName } from '../../semantic/outliving.js';
-import { argumentValue, givenTo, methodName, receiverOf } from '../../semantic/statements.js';
+import { argumentValue, givenTo, methodName, receiverOf, valuesAssigned } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { keepsGiven } from '../../values/value/names.js';
+import { isSetBefore } from './set-before.js';
 
 /** A value that may have a graph, put where it outlives the call: on `self`, in a global, in what those hold. */
 export interface Store {
   readonly into: PyNode;
   /** The attribute or the variable that others find it by; empty where it is computed. */
   readonly name: string;
+  /** It is put into what is there, and does not take its place: `self.kept[key] = value`. */
+  readonly isHeld: boolean;
 }
 
 /** What a function, the ones inside it included, leaves behind. What it changes of its arguments, its caller has. */
 export function* storesOf(module: PyModule, functionNode: PyNode): Generator<Store> {
   for (const node of (functionNode.body ?? functionNode).walk()) {
     // `type(self).last = value` reads like one to the parser.
-    if (node.type === 'type_alias_statement') yield { into: node, name: '' };
+    if (node.type === 'type_alias_statement') yield { into: node, name: '', isHeld: true };
     for (const { target, values, name } of putBy(module, node)) {
       const found = outlivingName(module, functionNode, target);
       if (found === undefined || recordsNoGraph(module, node)) continue;
-      if (values.some((value) => mayHaveGraph(module, value))) yield { into: target, name: name ?? found };
+      if (!values.some((value) => mayHaveGraph(module, value))) continue;
+      yield {
+        into: target,
+        name: name ?? found,
+        isHeld: node.type !== 'assignment' || attributeOfSelf(target) === undefined,
+      };
     }
   }
 }
@@ -47,7 +56,7 @@ interface Put {
 }
 
 function putBy(module: PyModule, node: PyNode): readonly Put[] {
-  if (/^(?:augmented_)?assignment$/.test(node.type)) return assigned(node);
+  if (/^(?:augmented_)?assignment$/.test(node.type)) return valuesAssigned(node);
   if (node.type !== 'call') return [];
   const given = givenTo(node);
   const method = methodName(node);
@@ -66,15 +75,6 @@ function putBy(module: PyModule, node: PyNode): readonly Put[] {
   return keepsGiven(method) || isKeeper(module, receiver) ? [{ target: receiver, values: given }] : [];
 }
 
-function assigned(node: PyNode): readonly Put[] {
-  const [left, right] = [node.left, node.right];
-  if (left === undefined || right === undefined) return [];
-  if (!/pattern|tuple|list/.test(left.type)) return [{ target: left, values: [right] }];
-  const values = /^(?:tuple|list|expression_list)$/.test(right.type) ? right.named : undefined;
-  const isPaired = values?.length === left.named.length && !left.named.some(({ type }) => /splat/.test(type));
-  return left.named.map((target, at) => ({ target, values: isPaired ? [values?.[at] ?? right] : [right] }));
-}
-
 /** A variable of the file, made by something that is neither a layer nor a log: whatever its methods are called. */
 function isKeeper(module: PyModule, receiver: PyNode): boolean {
   if (receiver.type !== 'identifier' || module.resolve(receiver) !== module.scope) return false;
@@ -82,8 +82,17 @@ function isKeeper(module: PyModule, receiver: PyNode): boolean {
   return maker !== undefined && !isModuleClass(maker) && !/^(?:logging|loguru|torch)\b/.test(maker);
 }
 
-/** Whether a file reads what goes by a name, as something whose graph may count. */
+/** Whether a file reads what goes by a name, as something whose graph may count, and after another run may have left it. */
 export function readsGraphOf(alone: PyModule, name: string): boolean {
+  return readsLeft(alone, name, false);
+}
+
+/** The same of what is put into it. */
+export function readsGraphIn(alone: PyModule, name: string): boolean {
+  return readsLeft(alone, name, true);
+}
+
+function readsLeft(alone: PyModule, name: string, isHeld: boolean): boolean {
   if (name === '') return true;
   if (new RegExp(`getattr\\([^()]*,\\s*["']${name}["']`).test(alone.code)) return true;
   return alone.words(name).some((node) => {
@@ -94,7 +103,10 @@ export function readsGraphOf(alone: PyModule, name: string): boolean {
     if (parent.type === 'keyword_argument' && parent.name === node) return false;
     const isAttribute = parent.type === 'attribute' && parent.attribute === node;
     if (!isAttribute && (roleOf(node) !== 'read' || isLocal(alone, node))) return false;
-    return isReadForGraph(alone, isAttribute ? parent : node);
+    return (
+      isReadForGraph(alone, isAttribute ? parent : node) &&
+      !(isAttribute && isSetBefore(alone, parent, isHeld))
+    );
   });
 }
 

@@ -2,7 +2,7 @@ import { CACHING, PARAMETRIZE_CACHED, RECOMPUTING } from '../../library/names.js
 import { foundAnywhere, isAnywhere } from '../../semantic/anywhere.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { nameOf } from '../../semantic/called-name.js';
-import { ancestryOf, attributeOfSelf, calledDefinition } from '../../semantic/definitions.js';
+import { ancestryOf, attributeOfSelf, calledDefinition, classAround } from '../../semantic/definitions.js';
 import { placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -24,7 +24,15 @@ import type { PyNode } from '../../syntax/node.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../../values/value/plain.js';
 import { mayHold } from '../module/holds.js';
 import { mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
-import { isReadForGraph, mayHaveGraph, readsGraphOf, type Store, storesOf } from './forward-stores.js';
+import {
+  isReadForGraph,
+  mayHaveGraph,
+  readsGraphIn,
+  readsGraphOf,
+  type Store,
+  storesOf,
+} from './forward-stores.js';
+import { isSetBefore } from './set-before.js';
 
 /** What a network computes in its forward, and still has behind it. Plain data: it outlives the scan. */
 interface KeptState {
@@ -34,6 +42,8 @@ interface KeptState {
   readonly attribute: string;
   /** What others would read it by; undefined where its own file reads it with its graph. */
   readonly unread: string | undefined;
+  /** It is put into what is there. */
+  readonly isHeld: boolean;
 }
 
 /** What the forwards of one file keep, and what they hand to code of other files, which may. */
@@ -62,12 +72,12 @@ export function stateOfForward(module: PyModule, network: PyNode): KeptState | u
   const may = ({ owner }: { readonly owner: string }): boolean => mayHold(module, network, owner);
   for (const { states, calls } of files) {
     const state = states.find(
-      (each) => may(each) && (each.unread === undefined || isReadInProject(module, each.unread)),
+      (each) => may(each) && (each.unread === undefined || isReadInProject(module, each.unread, each.isHeld)),
     );
     if (state !== undefined) return state;
     for (const call of calls) {
       const into = may(call) ? keptByNamed(module, call) : undefined;
-      if (into !== undefined) return { owner: call.owner, attribute: into, unread: undefined };
+      if (into !== undefined) return { owner: call.owner, attribute: into, unread: undefined, isHeld: true };
     }
   }
   return undefined;
@@ -83,14 +93,19 @@ const UNREAD: KeptState = {
   owner: 'one of the many networks of the project',
   attribute: 'self',
   unread: undefined,
+  isHeld: true,
 };
 
-function isReadInProject(module: PyModule, name: string): boolean {
-  return module.memo(findRead, name);
+function isReadInProject(module: PyModule, name: string, isHeld: boolean): boolean {
+  return module.memo(isHeld ? findReadIn : findRead, name);
 }
 
 function findRead(module: PyModule, name: string): boolean {
   return name === '' || isAnywhere(module, name, readsGraphOf);
+}
+
+function findReadIn(module: PyModule, name: string): boolean {
+  return name === '' || isAnywhere(module, name, readsGraphIn);
 }
 
 /** Where a function or method of the project of this name keeps what it is given, if somebody reads that. */
@@ -102,12 +117,15 @@ function findKeeper(module: PyModule, name: string): string | undefined {
   const files = module.around.summaries({ word: name, beside: [] }, keptByFunction);
   if (files === undefined) return name;
   const kept = [...files, keptByFunction(module.alone, name)].flat();
-  return kept.find((each) => isReadInProject(module, each.name))?.into;
+  return kept.find((each) => isReadInProject(module, each.name, each.isHeld))?.into;
 }
 
-function keptByFunction(alone: PyModule, name: string): readonly { into: string; name: string }[] {
+function keptByFunction(
+  alone: PyModule,
+  name: string,
+): readonly { into: string; name: string; isHeld: boolean }[] {
   return functionsByName(alone, name).flatMap((definition) =>
-    storesRunBy(alone, definition).map((store) => ({ into: store.into.text, name: store.name })),
+    storesRunBy(alone, definition).map((store) => ({ ...store, into: store.into.text })),
   );
 }
 
@@ -125,7 +143,27 @@ function keptByDecorator(alone: PyModule, name: string): string | undefined {
 }
 
 function storesRunBy(module: PyModule, functionNode: PyNode): readonly Store[] {
-  return [functionNode, ...reachedFrom(module, functionNode)].flatMap((each) => [...storesOf(module, each)]);
+  return [functionNode, ...reachedFrom(module, functionNode)].flatMap((each) => {
+    const stores = [...storesOf(module, each)];
+    return makesAnew(module, each) ? stores.filter(({ into }) => !isPartOfSelf(into)) : stores;
+  });
+}
+
+/** What it sets is of a new object, which is looked at where that is kept: only making one runs it. */
+function makesAnew(module: PyModule, functionNode: PyNode): boolean {
+  if (functionNode.name?.text !== '__init__' || enclosingClass(functionNode) === undefined) return false;
+  return module
+    .words('__init__')
+    .every((node) => node.parent?.attribute !== node || enclosingFunction(node)?.name?.text === '__init__');
+}
+
+/** `self`, `self.name`, `self.name[key]`: not what was given in. */
+function isPartOfSelf(into: PyNode): boolean {
+  const object = into.type === 'subscript' ? into.value : into;
+  return (
+    object !== undefined &&
+    (attributeOfSelf(object) !== undefined || object.text === classAround(object)?.self)
+  );
 }
 
 function keptIn(module: PyModule): ForwardKeeps {
@@ -139,7 +177,7 @@ function keptIn(module: PyModule): ForwardKeeps {
       continue;
     if (moduleKind(module, classNode).isModule === 'no') continue;
     for (const state of statesLeft(module, classNode, method, owner)) {
-      const key = `${owner} ${state.unread}`;
+      const key = `${owner} ${state.unread} ${state.isHeld}`;
       if (!states.has(key)) states.set(key, state);
     }
     for (const name of namesGiven(module, method))
@@ -164,29 +202,30 @@ function* statesLeft(
   method: PyNode,
   owner: string,
 ): Generator<KeptState> {
-  for (const { into, name } of storesRunBy(module, method)) {
+  for (const { into, name, isHeld } of storesRunBy(module, method)) {
     const own = attributeOfSelf(into)?.classNode;
-    const isRead = own ? isReadByFamily(module, classNode, name) : readsGraphOf(module, name);
+    const reads = isHeld ? readsGraphIn : readsGraphOf;
+    const isRead = own ? isReadByFamily(module, classNode, name, isHeld) : reads(module, name);
     // `self` of a helper is another object than the network.
     const isHelper = own !== undefined && !ancestryOf(module, classNode).classes.includes(own);
     const attribute = isHelper ? `${own.name?.text}.${name}` : into.text;
-    yield { owner, attribute, unread: isRead ? undefined : name };
+    yield { owner, attribute, unread: isRead ? undefined : name, isHeld };
   }
   // `@cached_property`: what it computed once is there for all who ask later.
   const caching = decoratorsOf(method).some((each) => caches(module, each));
   if (caching && returnsGraph(module, method))
-    yield { owner, attribute: `self.${method.name?.text}`, unread: undefined };
+    yield { owner, attribute: `self.${method.name?.text}`, unread: undefined, isHeld: true };
   for (const call of ownNodes(method)) {
     const called = call.type === 'call' ? calledDefinition(module, call) : undefined;
     if (called?.type !== 'function_definition' || enclosingClass(called) !== undefined) continue;
     if (decoratorsOf(called).some((each) => caches(module, each)) && returnsGraph(module, called))
-      yield { owner, attribute: called.name?.text ?? '', unread: undefined };
+      yield { owner, attribute: called.name?.text ?? '', unread: undefined, isHeld: true };
   }
 }
 
-function isReadByFamily(module: PyModule, classNode: PyNode, name: string): boolean {
+function isReadByFamily(module: PyModule, classNode: PyNode, name: string, isHeld: boolean): boolean {
   return attributeUses(module, classNode, name).some(
-    ({ kind, node }) => kind === 'read' && isReadForGraph(module, node),
+    ({ kind, node }) => kind === 'read' && isReadForGraph(module, node) && !isSetBefore(module, node, isHeld),
   );
 }
 
@@ -244,12 +283,12 @@ function recomputedIn(alone: PyModule, word: string): readonly KeptState[] {
     const whole = wholeName(node);
     // By another name it may be called with any.
     if (node.closest('aliased_import', 'block', 'module')?.type === 'aliased_import')
-      return [{ owner: word, attribute: 'self', unread: '' }];
+      return [{ owner: word, attribute: 'self', unread: '', isHeld: true }];
     if (!RECOMPUTING.has(qualifiedName(alone, whole) ?? '')) return [];
     const call = whole.parent?.type === 'call' && whole.parent.function === whole ? whole.parent : undefined;
     const given = call && (keywordValue(call, 'name') ?? positionalArguments(call)[1]);
     const name = given === undefined ? 'weight' : (plainString(given) ?? '');
-    return [{ owner: word, attribute: name, unread: name }];
+    return [{ owner: word, attribute: name, unread: name, isHeld: true }];
   });
 }
 

@@ -1,7 +1,6 @@
 import { walksModule } from '../../library/library.js';
 import { DEEPCOPY } from '../../library/names.js';
-import { methodCallsAt, placesOf, targetGiven } from '../../semantic/called-name.js';
-import { definitionOf } from '../../semantic/flow.js';
+import { methodCallsAt } from '../../semantic/called-name.js';
 import { functionUses } from '../../semantic/function-uses.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -14,6 +13,7 @@ import {
   receiverOf,
   statementOf,
 } from '../../semantic/statements.js';
+import { twinsOf } from '../../semantic/twins.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff, onlyRunsGradOff } from '../../values/effects/mode.js';
 import { backwards } from './backward-calls.js';
@@ -70,39 +70,6 @@ function* copies(module: PyModule): Generator<string> {
     const target = statement?.type === 'assignment' ? statement.left : undefined;
     if (target !== undefined && isPlainPath(target)) yield target.text;
   }
-}
-
-/** Networks that the same class made as one that is trained: `self.target = Critic(…)` beside `self.local = Critic(…)`. */
-function* twinsOf(module: PyModule, trained: ReadonlySet<string>): Generator<string> {
-  const makers = new Set<string>();
-  for (const text of trained) {
-    for (const place of placesOf(module, text)) {
-      const value = place.parent?.left === place ? place.parent.right : valueAt(place);
-      const maker = value && makerOf(value);
-      if (maker !== undefined) makers.add(maker.text);
-    }
-  }
-  for (const maker of makers) {
-    for (const node of module.at(`${maker}(`)) {
-      const call = node.closest('call');
-      const target = call?.function?.text === maker ? targetGiven(call) : undefined;
-      if (target !== undefined && isPlainPath(target)) yield target.text;
-    }
-  }
-}
-
-/** What a name is given, also in `a, b = Net(), Net()`. */
-function valueAt(place: PyNode): PyNode | undefined {
-  const definition = place.type === 'identifier' ? definitionOf(place) : undefined;
-  return definition?.kind === 'value' ? definition.value : undefined;
-}
-
-/** `Net` of `Net(3).to(device)`; what a function makes may be anything. */
-function makerOf(value: PyNode): PyNode | undefined {
-  let call = value;
-  for (let inner = receiverOf(call); inner?.type === 'call'; inner = receiverOf(call)) call = inner;
-  const callee = call.type === 'call' ? call.function : undefined;
-  return callee !== undefined && /(?:^|\.)[A-Z]\w*$/.test(callee.text) ? callee : undefined;
 }
 
 /** The code around differentiates, or a function of the file that runs it does. */

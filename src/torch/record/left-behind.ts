@@ -1,7 +1,7 @@
 import { isOperation, ofTensor, row } from '../../library/library.js';
 import { LR_SCHEDULERS } from '../../library/names.js';
 import { makerOf } from '../../semantic/elsewhere.js';
-import { definitionOf, reachingDefinitions, readsReached } from '../../semantic/flow.js';
+import { type Definition, definitionOf, reachingDefinitions, readsReached } from '../../semantic/flow.js';
 import { partReturned } from '../../semantic/function-uses.js';
 import { shown } from '../../semantic/gate.js';
 import { calledPath } from '../../semantic/imports.js';
@@ -9,18 +9,26 @@ import { readerOfVariables } from '../../semantic/liveness.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
 import { mayLead } from '../../semantic/paths.js';
-import { isNotebook } from '../../semantic/program.js';
+import { isForProgramOnly, isNotebook } from '../../semantic/program.js';
 import { isRedefined, mayBeReadElsewhere } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
-import { methodName, ownCalls, receiverOf, statementOf, unparenthesized } from '../../semantic/statements.js';
+import {
+  isCallee,
+  methodName,
+  ownCalls,
+  receiverOf,
+  statementOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { suspicionsOf } from '../../values/effects/calls.js';
 import { asksForGraph } from '../../values/effects/forward.js';
 import { differentiates, differentiatingReader, onlyReadInNotebook } from '../../values/effects/mode.js';
-import { effectsOf } from '../../values/index.js';
+import { effectsOf, valueOf } from '../../values/index.js';
 import { escapesOf } from '../../values/uses/escapes.js';
 import { isReport } from '../../values/uses/report.js';
+import { recordsNoGraph } from '../../values/value/gradient.js';
 import { valuesPutInto } from '../../values/value/parts.js';
 import { GradTrace } from '../../values/value/trace.js';
 import { callersElsewhere } from '../grad/callers.js';
@@ -114,7 +122,8 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
   const followed = new Set<PyNode>();
   const leaving = [...changedIn(part)].filter((name) => leavesGraph(part, name));
   const isOpenName = (name: string) =>
-    owner === module.root && module.writes(module.scope, name).some(isInside);
+    owner === module.root &&
+    module.writes(module.scope, name).some((write) => isInside(write) && !isForProgramOnly(module, write));
   const shownNames = isNotebook(module)
     ? leaving.filter((name) => isOpenName(name) && mayHoldGraph(part, name))
     : [];
@@ -199,6 +208,31 @@ function asksAboutGraph(read: PyNode, statement: PyNode): boolean {
   return false;
 }
 
+/** `writer.add_scalar('q', torch.max(q), step)`: what operations make of it is reported. */
+function isReported(module: PyModule, read: PyNode): boolean {
+  for (let value = read; ; ) {
+    if (isReport(module, value)) return true;
+    const { parent } = value;
+    const isMethod = parent?.type === 'attribute' && parent.object === value && isCallee(parent);
+    const call = isMethod || parent?.type === 'argument_list' ? parent?.parent : undefined;
+    if (call?.type !== 'call') return false;
+    const path = calledPath(module, call);
+    const isPlain = isMethod ? isPure(module, methodName(call) ?? '') : isOperation(row(path ?? ''));
+    if (!isPlain) return false;
+    value = call;
+  }
+}
+
+/** `with torch.no_grad(): target = reward - 0.9 * value`: another tensor, which has no graph in either mode. */
+function isComputedWithout(module: PyModule, read: PyNode): boolean {
+  const { parent } = read;
+  if (parent?.type !== 'binary_operator' || !recordsNoGraph(module, read)) return false;
+  const definitions = reachingDefinitions(module, read) ?? [];
+  const isTensors = (found: Definition): boolean =>
+    found.kind === 'value' && found.value.type === 'call' && isPure(module, methodName(found.value) ?? '');
+  return valueOf(module, read).isTensor || (definitions.length > 0 && definitions.every(isTensors));
+}
+
 /** `x.to(device)` as a statement: another tensor, which nobody gets. */
 function isDropped(module: PyModule, read: PyNode, statement: PyNode): boolean {
   let at = read;
@@ -232,7 +266,7 @@ function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: numbe
   const statement = statementOf(read);
   if (statement.type === 'delete_statement') return true;
   if (asksAboutGraph(read, statement)) return false;
-  if (isReport(module, read)) return true;
+  if (isReported(module, read) || isComputedWithout(module, read)) return true;
   const holder = read.closest('comparison_operator', 'call', 'block', 'module');
   if (holder?.type === 'comparison_operator') return true;
   if (isDropped(module, read, statement)) return true;
@@ -264,11 +298,15 @@ function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: numbe
 }
 
 /** The reads of what an assignment changes: of `y`, of `y[i]` wherever `y` is read. */
-function readsOfTarget(
-  { module, run }: Part,
-  target: PyNode,
-  statement: PyNode,
-): readonly PyNode[] | undefined {
+function readsOfTarget(part: Part, target: PyNode, statement: PyNode): readonly PyNode[] | undefined {
+  // `_, index = values.max(1)`
+  if (/^(?:pattern_list|tuple_pattern)$/.test(target.type)) {
+    const parts = target.named.map((each) =>
+      each.type === 'identifier' ? readsOfTarget(part, each, statement) : undefined,
+    );
+    return parts.every((each) => each !== undefined) ? parts.flat() : undefined;
+  }
+  const { module, run } = part;
   const isElement = target.type === 'subscript';
   const name = isElement ? target.value : target;
   const scope = name?.type === 'identifier' ? module.resolve(name) : undefined;

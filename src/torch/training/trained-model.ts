@@ -1,10 +1,8 @@
 import { isPeftModelMaker } from '../../library/paths.js';
 import { methodCallsAt } from '../../semantic/called-name.js';
-import { calledDefinition } from '../../semantic/definitions.js';
-import { callGiven } from '../../semantic/given-away.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { argumentsByParameter } from '../../semantic/parameters.js';
+import { readsAsParameter } from '../../semantic/parameters.js';
 import { argumentsOf, receiverOf, statementOf } from '../../semantic/statements.js';
 import { readsOf } from '../../semantic/variables.js';
 import { ownsItsLines } from '../../syntax/layout.js';
@@ -56,17 +54,6 @@ function findTrainedModels(module: PyModule): readonly TrainedModel[] {
     const isGiven = reads.some((read) => isTrained(module, read));
     return isRun && isGiven && !isFrozen ? [{ load, statement, model, value, forwards }] : [];
   });
-}
-
-/** The reads of the parameter by which a function of the file gets the variable: `train(model)`. */
-function readsAsParameter(module: PyModule, read: PyNode): readonly PyNode[] {
-  const call = callGiven(read);
-  const called = call && calledDefinition(module, call);
-  if (call === undefined || called?.type !== 'function_definition') return [];
-  const given = argumentsByParameter(module, called, call) ?? new Map<string, PyNode>();
-  return [...given].flatMap(([name, value]) =>
-    value === read ? module.reads(module.scopeOf(called), name) : [],
-  );
 }
 
 function methodOn(read: PyNode): string | undefined {

@@ -185,17 +185,19 @@ function opaqueCall(
         models.has(each.text) || (each.text === self && self !== undefined) || isNetworkOf(each, models),
     );
   const graph = given.find((each) => trace.of(each) === 'graph');
+  const name = nameOf(callee);
+  const receiver = receiverOf(call);
+  const isOfNetwork = receiver !== undefined && models.has(receiver.text);
   const found = functionElsewhere(module, callee) ?? makerElsewhere(module, path);
-  if (found !== undefined) {
-    if ((network ?? graph) === undefined || isHarmlessFunction(found)) return undefined;
+  if (found !== undefined && (network ?? graph) !== undefined && !isHarmlessFunction(found)) {
     const place = placeOf(found.module, found.node);
     return ask(
       'only-reads',
     )`Does \`${shown(callee)}\` (${place}) only read \`${shown(network ?? graph ?? callee)}\`, without keeping or differentiating it?`;
   }
-  const name = nameOf(callee);
-  const receiver = receiverOf(call);
-  if (receiver !== undefined && models.has(receiver.text)) {
+  // A method of a network may keep what it computes, whatever it is given.
+  if (found !== undefined && !isOfNetwork) return undefined;
+  if (isOfNetwork) {
     if (/^(?:train|eval)$/.test(name)) {
       const switching = switchingNetwork(module);
       return switching && anotherNetwork(receiver, switching);
@@ -203,7 +205,8 @@ function opaqueCall(
     const method = isOfModule(name) ? undefined : differentiatingMethod(module, call, true);
     if (method !== undefined) return other(method);
     // What a forward keeps is asked of the network.
-    const keeper = isOfModule(name) || name === 'forward' ? undefined : keepingMethod(module, name);
+    const keeper =
+      isOfModule(name) || name === 'forward' ? undefined : keepingMethod(module, name, graph !== undefined);
     return keeper === undefined
       ? undefined
       : ask('kept-only-read')`Is what \`${shown(callee)}\` keeps${keeper} ${ONLY_READ}?`;

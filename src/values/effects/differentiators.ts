@@ -4,7 +4,7 @@ import { ancestryOf, attributeOfSelf, methodsOf } from '../../semantic/definitio
 import { makerOf } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
 import { Gathered } from '../../semantic/gathered.js';
-import { callGiven } from '../../semantic/given-away.js';
+import { isRunOnTheSpot } from '../../semantic/given-away.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { isOwnMember } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -14,7 +14,7 @@ import { classesAround, functionsAround, reachedFrom, reaching } from '../../sem
 import { isGenerator } from '../../semantic/returns.js';
 import { decoratorsOf, enclosingClass } from '../../semantic/statements.js';
 import { questionFor } from '../../semantic/surroundings.js';
-import { isUnbound, readsOf } from '../../semantic/variables.js';
+import { readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
 import { type GradUse, gradUses } from './grad.js';
@@ -226,12 +226,6 @@ function valuesWith(module: PyModule, uses: readonly GradUse[]): readonly Differ
 
 function isGoneThrough(module: PyModule, places: readonly PyNode[]): boolean {
   return places.some((place) => runsWhenGoneThrough(module, place));
-}
-
-/** `filter(lambda p: …, weights)`: Python itself runs it, and nobody else gets it. */
-function isRunOnTheSpot(module: PyModule, lambda: PyNode): boolean {
-  const callee = callGiven(lambda)?.function;
-  return isUnbound(module, callee) && /^(?:map|filter|sorted|min|max)$/.test(callee?.text ?? '');
 }
 
 /** An alias in the body of the class: `diff = staticmethod(torch.autograd.grad)`. */

@@ -4,7 +4,6 @@ import type { PyModule } from '../../semantic/module.js';
 import { reachedFrom } from '../../semantic/reach.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
 import { enclosingFunction } from '../../semantic/statements.js';
-
 import type { PyNode } from '../../syntax/node.js';
 import { type Asking, askingForMode, askingInAnyMode, callersIn } from './forward.js';
 import { type DifferentiatingModule, differentiatingModule, type GradUse, gradUseReached } from './grad.js';

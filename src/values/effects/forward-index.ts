@@ -11,6 +11,7 @@ import {
   methodNamed,
 } from '../../semantic/definitions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
+import { setsPart } from '../../semantic/given-away.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isMethodOfProject, type Passed, passedBy } from '../../semantic/project-names.js';
@@ -244,15 +245,4 @@ function isLayer(module: PyModule, value: PyNode): boolean {
   if (path === undefined || !isModuleClass(path)) return false;
   if (!CONTAINERS.has(path)) return true;
   return !hasSplat(value) && argumentsOf(value).every((each) => isLayer(module, each));
-}
-
-/** `net.name = …` or `net.name[0] = …`: what is there may be any module. */
-function setsPart(alone: PyModule, name: string): boolean {
-  return alone.words(name).some((node) => {
-    let place = node.parent;
-    if (place?.type !== 'attribute' || place.attribute !== node) return false;
-    if (place.object?.text === 'self' && place.parent?.type !== 'subscript') return false;
-    while (place?.parent?.type === 'attribute' || place?.parent?.type === 'subscript') place = place.parent;
-    return place?.parent?.type === 'assignment' && place.parent.left === place;
-  });
 }

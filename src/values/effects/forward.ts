@@ -1,5 +1,6 @@
 import { builtin, isPlain, isPlainMethod } from '../../library/library.js';
 import { HOOKS, IS_GRAD_ENABLED, MEMORY } from '../../library/names.js';
+import { isDenied } from '../../semantic/catching.js';
 import { definitionBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { callOf } from '../../semantic/function-uses.js';
@@ -192,17 +193,6 @@ export function callersIn(module: PyModule, name: string): Callers {
     .map((node) => enclosingFunction(node));
   const isForward = functions.some((each) => each && module.memo(runByForwards, module).has(each));
   return { isForward, names: functions.map((each) => each?.name?.text ?? '') };
-}
-
-/** `assert not y.requires_grad`, `if y.requires_grad: raise …`: what passes with gradients on passes without. */
-function isDenied(asked: PyNode): boolean {
-  const denial = asked.parent;
-  if (denial?.type === 'if_statement' && denial.condition === asked)
-    return denial.consequence?.named[0]?.type === 'raise_statement';
-  const isFalse = denial?.type === 'comparison_operator' && /(?:is|==)\s+False$/.test(denial.text);
-  if (denial === undefined || !(isFalse || denial.type === 'not_operator')) return false;
-  const whole = denial.parent?.type === 'parenthesized_expression' ? denial.parent : denial;
-  return whole.parent?.type === 'assert_statement';
 }
 
 const PARAMETERS = /parameters\(|param_groups|\[["']params["']\]/;

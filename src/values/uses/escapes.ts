@@ -23,7 +23,7 @@ import {
   rootOf,
   unparenthesized,
 } from '../../semantic/statements.js';
-import { isUnbound, livesIn, waysGiven, writesOf } from '../../semantic/variables.js';
+import { isUnbound, livesIn, waysGiven, waysReaching, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { recordsNoGraph } from '../value/gradient.js';
@@ -216,7 +216,7 @@ function leadsOutside(module: PyModule, functionNode: PyNode, target: PyNode): b
 function isHeldOutside(module: PyModule, functionNode: PyNode, object: PyNode): boolean {
   const root = rootOf(object);
   if (root.type !== 'identifier' || !livesIn(module, root, functionNode)) return true;
-  return !waysGiven(module, root).every(
+  return !waysReaching(module, root).every(
     (way) => way.kind === 'update' || (way.kind === 'value' && isMadeBy(module, way.value)),
   );
 }
@@ -315,10 +315,15 @@ function isMadeIn(module: PyModule, functionNode: PyNode, expression: PyNode, ho
   );
 }
 
-/** The method of this name that leaves something with a graph where others find it: where, in brackets, unless in this file. */
-export function keepingMethod(module: PyModule, name: string): string | undefined {
-  if (methodsByName(module, name).some((method) => keepsOwn(module, method))) return '';
-  const place = methodElsewhere(module, name, keepsOwn);
+/**
+ * The method of this name that leaves something with a graph where others find it: where, in brackets, unless in this file.
+ * `isGiven`: so may what it is given.
+ */
+export function keepingMethod(module: PyModule, name: string, isGiven: boolean): string | undefined {
+  const is = (there: PyModule, method: PyNode): boolean =>
+    keepsOwn(there, method) || (isGiven && keeps(there, method));
+  if (methodsByName(module, name).some((method) => is(module, method))) return '';
+  const place = methodElsewhere(module, name, is);
   return place && ` (${place})`;
 }
 

@@ -1,8 +1,9 @@
 import { NUMPY } from '../../library/names.js';
-import { type Definition, definitionOf, reachingDefinitions } from '../../semantic/flow.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { givenTo, unparenthesized } from '../../semantic/statements.js';
+import { waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valuesPutInto } from './parts.js';
 import { kindOf } from './tensor.js';
@@ -18,8 +19,7 @@ export function putIntoArrays(
 ): readonly PyNode[] | undefined {
   const areArrays = definitions.every((each) => {
     const value = each.kind === 'value' ? unparenthesized(each.value) : undefined;
-    const callee = value?.type === 'call' ? value.function : undefined;
-    return callee !== undefined && qualifiedName(module, callee)?.startsWith(NUMPY) === true;
+    return value !== undefined && calledPath(module, value)?.startsWith(NUMPY) === true;
   });
   return areArrays && definitions.length > 0 ? putIntoMade(module, name, definitions) : undefined;
 }
@@ -80,7 +80,7 @@ function mayHoldObjects(module: PyModule, value: PyNode, depth = 0): boolean {
   if (/^number$|tensor$/.test(kindOf(module, value))) return false;
   const scope = value.type === 'identifier' ? module.resolve(value) : undefined;
   if (scope === undefined) return true;
-  const made = module.writes(scope, value.text).map(definitionOf);
+  const made = waysGiven(module, value);
   const puts = module.occurrences(scope, value.text).flatMap(valuesPutInto);
   return [...made.map((each) => (each.kind === 'value' ? each.value : undefined)), ...puts].some(within);
 }

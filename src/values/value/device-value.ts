@@ -4,6 +4,7 @@ import { type Answer, all } from '../../semantic/answer.js';
 import { attributeValues, classValues } from '../../semantic/attributes.js';
 import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
+import { itemsOf } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsOf, methodName, unparenthesized } from '../../semantic/statements.js';
 import { isUnbound, readsOf, waysReaching } from '../../semantic/variables.js';
@@ -145,7 +146,7 @@ function isDeviceVariable(module: PyModule, identifier: PyNode, of: (inner: PyNo
   if (OTHER_NAME.test(identifier.text)) return 'no';
   const answers = waysReaching(module, identifier).map((found): Answer => {
     if (found.kind === 'value') return found.value.type === 'none' ? 'unknown' : of(found.value);
-    if (found.kind === 'loop') return all(elementsOf(found.iterable).map(of));
+    if (found.kind === 'loop') return all(itemsOf(found.iterable).map(of));
     if (found.kind !== 'parameter') return 'unknown';
     const given = found.node.parent?.value;
     const usual = given === undefined || given.type === 'none' ? 'unknown' : of(given);
@@ -156,11 +157,6 @@ function isDeviceVariable(module: PyModule, identifier: PyNode, of: (inner: PyNo
     return DEVICE_TYPE.test(annotation) && !/None|Optional/.test(annotation) ? 'yes' : 'unknown';
   });
   return answers.length > 0 ? all(answers) : 'unknown';
-}
-
-/** The elements of a list or tuple as written; anything else is not taken apart. */
-function elementsOf(iterable: PyNode): readonly PyNode[] {
-  return ['list', 'tuple', 'expression_list'].includes(iterable.type) ? iterable.named : [iterable];
 }
 
 /** What `.to()` takes from torch itself, without a call, is a dtype. */

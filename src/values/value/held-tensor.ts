@@ -30,14 +30,11 @@ export function heldTensor(module: PyModule, expression: PyNode): Held {
   const owner = ownerOf(module, object);
   if (owner === undefined) return 'unknown';
   const path = owner === 'element' ? undefined : calledPath(module, owner);
-  if (path !== undefined) return isModuleClass(path) && isWeight(name) ? 'parameter' : 'unknown';
+  if (path !== undefined)
+    return isModuleClass(path) && /^(?:weight|bias)$/.test(name) ? 'parameter' : 'unknown';
   const classNode = owner === 'element' ? undefined : classBehind(module, owner);
   if (classNode !== undefined) return attributeHeld(module, classNode, name);
   return owner === 'element' ? elementHeld(module, name) : 'unknown';
-}
-
-function isWeight(name: string): boolean {
-  return name === 'weight' || name === 'bias';
 }
 
 /** The call that made the object, or `element` for one out of a container of modules. */
