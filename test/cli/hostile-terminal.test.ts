@@ -29,7 +29,7 @@ function hostile(): string {
   });
 }
 
-const OURS = /\x1b\[(?:(?:1|2|7|22|27|3[1-69]|9[15])m|\d*[AGJK])/g;
+const OURS = /\x1b\[(?:(?:1|7|22|27|3[1-69]|9[15]|38;5;243)m|\d*[AGJK])/g;
 const OBEYED = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|\r(?!\n)/;
 
 /** What is left of a text when our own sequences are taken out must have nothing that a terminal obeys. */

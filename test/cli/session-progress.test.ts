@@ -31,9 +31,11 @@ test.each([
   // Through a pager the change is gone from the screen; then it is shown again.
   session.type('i');
   await session.sees('Suppress it');
+  const below = () => session?.text.split('Suppress it')[1] ?? '';
+  const card = /── 2\/12[\s\S]*torch\.load\("a1\.pt", map_loca[\s\S]*\?=more/;
+  await expect.poll(below, { timeout: 30_000 }).toMatch(card);
   session.type('z');
   await session.sees('“z” is not a key here');
-  expect(session.text.split('Suppress it')[1]).toMatch(/── 2\/12[\s\S]*torch\.load\("a1\.pt", map_loca/);
   session.type('D');
   expect(await session.ended()).toBe(1);
 });
