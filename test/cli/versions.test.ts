@@ -307,6 +307,7 @@ versions in .: none found
     expect(JSON.parse(stdout)).toEqual({
       version: 1,
       config: null,
+      nested: [],
       root: null,
       transforms: ['new-word'],
       unsafeFixes: false,
