@@ -202,7 +202,7 @@ describe('no dead ends', () => {
     [['check', '--show-fixes'], 'Did you mean `memfix diff`?'],
     [['check', '--fix-dry-run'], 'Did you mean `memfix diff`?'],
     [['check', '--add-noqa'], 'Did you mean `memfix baseline`?'],
-    [['check', 'src/*.py'], 'Next: Name the folder'],
+    [['check', 'src/*.py'], 'Next: Check the pattern'],
   ])('%j leads to what memfix has, in lines that fit', async (words, expected) => {
     const { code, text, lines } = await seen({ cwd: folderWith(), cols: 60 }, ...words);
     expect(code).toBe(2);
