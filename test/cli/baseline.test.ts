@@ -65,7 +65,7 @@ describe('check --baseline', () => {
       code: 0,
       stdout: '',
       stderr:
-        'No new findings. 1 suspicious site was left alone, a leak: `memfix check -v` says why. 5 known findings of the baseline are left out.\n',
+        'No new findings. 1 suspicious site was left alone, a leak: `memfix check -v --baseline` says why. 5 known findings of the baseline are left out.\n',
     });
     put(cwd, { 'a.py': 'hold()\nrisk()\nhold()\n' });
     const answer = await memfix({ cwd }, ...concise, '--baseline', '.');

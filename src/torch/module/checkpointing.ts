@@ -3,6 +3,7 @@ import { type Gate, gate } from '../../semantic/gate.js';
 import { importsPackage } from '../../semantic/imports.js';
 import { entryOf, writtenBehind } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isNotebook } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { spreadsNone } from '../../semantic/spread.js';
 import {
@@ -117,9 +118,10 @@ const OLD_PIN =
 
 const ASKS_VERSION = /\btransformers\.__version__|\bversion\(\s*["']transformers["']/;
 
-/** Whether transformers knows the keyword, as far as the file itself speaks of versions. */
+/** Whether transformers knows the keyword, as far as the file itself speaks of versions; what a notebook installs is known. */
 function knowsKwargs(module: PyModule): Answer {
-  return OLD_PIN.test(module.text) ? 'no' : module.mentions(ASKS_VERSION) ? 'unknown' : 'yes';
+  if (!isNotebook(module) && OLD_PIN.test(module.text)) return 'no';
+  return module.mentions(ASKS_VERSION) ? 'unknown' : 'yes';
 }
 
 /** What the project says about how DeepSpeed shards. */
