@@ -30,7 +30,7 @@ import { loadParser } from '../syntax/parser.js';
 import { isNotebookName } from '../text/notebook/notebook.js';
 import { didYouMean } from '../text/resemblance.js';
 import { bytesOf, LARGEST_FILE, LARGEST_SETTINGS, textOf } from '../workspace/bounded.js';
-import { Failure } from '../workspace/failure.js';
+import { codeOf, Failure, reasonOf } from '../workspace/failure.js';
 import { slashed } from '../workspace/places.js';
 import { interpret } from '../workspace/read.js';
 import type { Arguments } from './arguments.js';
@@ -101,13 +101,23 @@ function tooMany(args: Arguments): Error {
 }
 
 function sourceAt(path: string, shown: string): SourceFile {
-  const read = interpret({ path: shown, explicit: true }, bytesOf(path, LARGEST_FILE));
+  const read = interpret({ path: shown, explicit: true }, scriptBytes(path, shown));
   if (read.kind === 'file') return read.file;
-  throw new Failure(
-    'Script not read',
-    `${shown}: ${read.reason}`,
-    'Give a Python file that memfix can read.',
-  );
+  throw notRead(`${shown}: ${read.reason}`);
+}
+
+function scriptBytes(path: string, shown: string): Uint8Array {
+  try {
+    return bytesOf(path, LARGEST_FILE);
+  } catch (error) {
+    throw notRead(
+      codeOf(error) === 'ENOENT' ? `\`${shown}\` does not exist` : `${shown}: ${reasonOf(error)}`,
+    );
+  }
+}
+
+function notRead(reason: string): Failure {
+  return new Failure('Script not read', reason, 'Give a Python file that memfix can read.');
 }
 
 /** Settings of a run; undefined where the file is a model's configuration. */

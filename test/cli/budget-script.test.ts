@@ -225,3 +225,11 @@ test('a patch with nothing in it says why', async () => {
     /^There is nothing to write: no transform writes what would make it fit\.\nnot written: /,
   );
 });
+
+test('a script that is not there is said, and no fault of memfix', async () => {
+  const { code, stderr } = await memfix({ cwd: folderWith(), transforms }, 'budget', 'nosuch.py');
+  expect(code).toBe(2);
+  expect(stderr).toBe(
+    'memfix: Script not read\n  `nosuch.py` does not exist\n  Next: Give a Python file that memfix can read.\n',
+  );
+});
