@@ -59,7 +59,7 @@ export const adamw8bit: Transform<OptimizerSite> = {
     id: 'adamw-8bit',
     summary: 'Keep the state of AdamW in 8 bits where bitsandbytes is installed',
     symptom: 'peak',
-    moments: ['optimizer', 'forward', 'backward', 'evaluation'],
+    moments: ['state', 'optimizer', 'forward', 'backward', 'evaluation'],
     notOn: ['MPS'],
     safety: 'unsafe',
     numerics: 'changes-training',

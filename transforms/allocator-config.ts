@@ -43,7 +43,7 @@ export const allocatorConfig: Transform<AllocatorSite> = {
     id: 'allocator-config',
     summary: 'Let the segments of the CUDA allocator grow, from the start of the program',
     symptom: 'fragmentation',
-    notOn: ['MPS'],
+    notOn: ['MPS', 'HIP'],
     safety: 'unsafe',
     numerics: 'bit-identical',
     group: 'opt-in',

@@ -40,6 +40,7 @@ export const bestStateCpu: Transform<StateSite> = {
     id: 'best-state-cpu',
     summary: 'Keep the copy of the best weights in host memory instead of on the GPU',
     symptom: 'peak',
+    movesTo: 'host',
     safety: 'unsafe',
     numerics: 'bit-identical',
     group: 'opt-in',

@@ -19,6 +19,7 @@ export const evalAccumulationSteps: Transform<Site> = {
     summary: 'Say where a trainer keeps the logits of a whole evaluation on the GPU',
     symptom: 'peak',
     moments: ['evaluation'],
+    movesTo: 'host',
     safety: 'advice',
     numerics: 'bit-identical',
     group: 'default',

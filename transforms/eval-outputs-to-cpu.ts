@@ -35,6 +35,8 @@ export const evalOutputsToCpu: Transform<OutputsSite> = {
     summary: 'Move collected outputs of an evaluation to the CPU batch by batch',
     symptom: 'peak',
     moments: ['evaluation', 'forward'],
+    movesTo: 'host',
+    lasts: 'call',
     safety: 'unsafe',
     numerics: 'bit-identical',
     group: 'opt-in',

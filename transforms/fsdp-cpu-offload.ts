@@ -52,6 +52,7 @@ export const fsdpCpuOffload: Transform<WrapSite> = {
     id: 'fsdp-cpu-offload',
     summary: 'Wrap the model in FSDP with parameters offloaded to the CPU, as documented',
     symptom: 'peak',
+    movesTo: 'host',
     safety: 'unsafe',
     numerics: 'changes-training',
     group: 'documented',

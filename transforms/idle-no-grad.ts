@@ -22,6 +22,7 @@ export const idleNoGrad: Transform<IdleSite> = {
     summary: 'Report `torch.no_grad()` as a statement of its own, which does nothing',
     symptom: 'peak',
     moments: ['evaluation', 'forward'],
+    lasts: 'call',
     safety: 'advice',
     numerics: 'bit-identical',
     group: 'default',

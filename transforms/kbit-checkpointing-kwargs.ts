@@ -17,8 +17,8 @@ import {
   formGates,
   isKbitPreparation,
   isTestCode,
+  kbitSwitch,
   keywordArgument,
-  keywordValue,
   mayLearnMore,
   NOT_REENTRANT,
   Proof,
@@ -31,7 +31,6 @@ import {
 import { hookGates, staysNotReentrant } from './kbit-checkpointing-kwargs/again.js';
 
 const PREPARE = 'prepare_model_for_kbit_training';
-const SWITCH = 'use_gradient_checkpointing';
 
 interface KbitSite extends Site {
   readonly call: PyNode;
@@ -122,8 +121,8 @@ export const kbitCheckpointingKwargs: Transform<KbitSite> = {
       });
     const begins = proof.refuted === undefined ? mayLearnMore(module, true) : undefined;
     if (begins !== undefined && !isRemote) proof.require('unknown', begins);
-    const given = keywordArgument(call, SWITCH);
-    if (given === undefined) edit.appendKeyword(call, CHECKPOINTING_KWARGS, NOT_REENTRANT);
+    const given = kbitSwitch(call)?.entry;
+    if (given?.type !== 'keyword_argument') edit.appendKeyword(call, CHECKPOINTING_KWARGS, NOT_REENTRANT);
     else edit.addKeywordAfter(given, CHECKPOINTING_KWARGS, NOT_REENTRANT);
     return edit.done(
       'Choose non-re-entrant checkpointing',
@@ -138,6 +137,6 @@ function choosesOrNeedsNone(call: PyNode): boolean {
   if (keywordArgument(call, CHECKPOINTING_KWARGS) !== undefined) return true;
   const positional = positionalArguments(call);
   if (positional.length > 2 && !positional.some(({ type }) => type.endsWith('_splat'))) return true;
-  const on = keywordValue(call, SWITCH) ?? positional[1];
+  const on = kbitSwitch(call)?.value;
   return on !== undefined && /^(?:False|None|0)$/.test(on.text);
 }

@@ -36,18 +36,18 @@ import {
   requireOriginal,
   requireUncaught,
   requireVersion,
-  roleOf,
   type Site,
   shown,
   statementOf,
   type Transform,
 } from '../src/toolkit/index.js';
-import { isNetwork } from './load-map-location/keeper.js';
+import { isNetwork, isOnlyForOptimizers } from './load-map-location/keeper.js';
 import { isUsedAgain } from './load-map-location/loaded-again.js';
 import type { Fate } from './load-map-location/loaded-use.js';
 import { fateOf } from './load-map-location/loaded-value.js';
 import { loadsPlainly } from './load-map-location/loading-class.js';
 import { loadingNames } from './load-map-location/loading-names.js';
+import { mayBeReadByName } from './load-map-location/read-by-name.js';
 import { copiesState } from './load-map-location/state-receiver.js';
 
 interface LoadSite extends Site {
@@ -74,18 +74,21 @@ export const loadMapLocation: Transform<LoadSite> = {
     id: 'load-map-location',
     summary: 'Load a checkpoint to the CPU when it only fills a model that exists',
     symptom: 'peak',
+    movesTo: 'host',
+    lasts: 'statement',
     safety: 'safe',
     numerics: 'bit-identical',
     group: 'default',
     options: {},
     requires: {},
     docs: {
-      why: '`torch.load(path)` puts every tensor back on the GPU that it was saved from. Until the result is dropped, that GPU holds the weights twice (and the optimizer state too, which is larger), and every process of a distributed run puts its copy on the same GPU.',
+      why: '`torch.load(path)` puts every tensor back on the GPU that it was saved from. Until the result is dropped, that GPU holds the weights twice, and every process of a distributed run puts its copy, also of the optimizer state, on the same GPU.',
       does: 'Adds `map_location="cpu"` to the call, or `lambda storage, loc: storage`, which every torch takes, where nothing says that torch is 0.4 or newer. `load_state_dict` then copies each tensor from the host to where the model or optimizer has it; the values are the same, bit for bit.',
       refuses: [
         'what is loaded is also used in a computation, or is a whole module that is run',
         'a tensor of it is moved to a device by name and then changed in place: the change reaches what is loaded, or does not, depending on where that is',
         '`load_state_dict(…, assign=True)` keeps the loaded tensors themselves',
+        'only optimizers take it, in a file that speaks of one process: nothing is held twice',
         'the arguments of `torch.load` are spread, so `map_location` may be among them',
         'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
         'unsafe where the code around catches the error that a checkpoint gives on a machine without its GPU',
@@ -94,7 +97,7 @@ export const loadMapLocation: Transform<LoadSite> = {
       ],
       limits: [
         'Host memory holds the whole checkpoint instead, once per process.',
-        'Nothing changes for a checkpoint that was saved from the CPU.',
+        'Nothing changes for a checkpoint that was saved from the CPU, and, with one process, for the state of an optimizer: it takes the loaded tensors as its own and holds nothing twice (measured).',
         'Networks and optimizers of packages of which the library knows nothing else are taken to copy what they load, as torch does.',
         'A load whose result does not reach `load_state_dict` is not looked at: data, features and pickled modules keep their device.',
       ],
@@ -124,12 +127,16 @@ export const loadMapLocation: Transform<LoadSite> = {
       if (keywordArgument(call, 'map_location') !== undefined || positional(call).length > 1) continue;
       const fate = fateOf(module, call);
       if (fate.loads.length === 0) continue;
+      const name = nameOf(call);
       yield {
         node: callee.attribute ?? callee,
         call,
         fate,
+        ...(name !== undefined && { lasts: name.includes('.') ? 'run' : 'call' }),
         message:
-          'the checkpoint goes to the GPU that it was saved from and stays there beside the model: a second copy of its tensors, for every process on that same GPU',
+          name === undefined
+            ? 'while it is loaded, the checkpoint is on the GPU that it was saved from, beside the model, and so is that of every process of the run'
+            : `the checkpoint goes to the GPU that it was saved from and stays there beside the model until \`${name}\` is dropped, for every process of the run`,
       };
     }
   },
@@ -180,6 +187,10 @@ export const loadMapLocation: Transform<LoadSite> = {
         requireVersion(proof, module, 'torch', '0.4', 'an optimizer keeps its state where it was loaded');
     }
     proof
+      .forbid(
+        isOnlyForOptimizers(module, call, fate.loads),
+        'an optimizer takes the loaded tensors as its own: with one process nothing is held twice',
+      )
       .require(
         isUsedAgain(module, call, fate.loads) ? 'unknown' : 'yes',
         ask(
@@ -203,7 +214,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         ask('any-default')`May \`${checkpoint}\` be loaded to the CPU whatever the default device is?`,
       )
       .require(
-        isUnnamed(call) || !module.memo(readsByName, module) ? 'yes' : 'unknown',
+        isUnnamed(call) || !mayBeReadByName(module, call) ? 'yes' : 'unknown',
         ask('unreached-name')`Is the result of \`${checkpoint}\` out of reach of ${readerInFile(module)}?`,
       )
       .require(
@@ -276,16 +287,16 @@ function isUnnamed(call: PyNode): boolean {
   return taker !== undefined && methodName(taker) === 'load_state_dict';
 }
 
-/** Reads of any variable by its name; `eval("models." + name)` begins with the import that it reads. */
-function readsByName(module: PyModule): boolean {
-  if (module.mentions(/\b(?:locals|globals|vars)\(\s*\)|(?<![.\w])exec\(|\bf_(?:locals|globals)\b/))
-    return true;
-  // A function of this name that the file has is another one.
-  if (module.scope.has('eval')) return false;
-  return [...module.code.matchAll(/(?<![.\w])eval\((?:\s*["'](\w+)\.)?/g)].some(([, root]) => {
-    const bound = root === undefined ? [] : module.scope.bindings(root);
-    return bound.length === 0 || !bound.every((name) => roleOf(name) === 'import');
-  });
+/** The variable that keeps what is loaded; undefined where it is taken on the spot, or deleted. */
+function nameOf(call: PyNode): string | undefined {
+  const statement = statementOf(call);
+  const left = statement.type === 'expression_statement' ? statement.named[0]?.left : undefined;
+  if (left === undefined || isUnnamed(call)) return undefined;
+  const beside = statement.parent?.named ?? [];
+  const after = beside.slice(beside.indexOf(statement) + 1);
+  return after.some((next) => next.type === 'delete_statement' && next.named[0]?.text === left.text)
+    ? undefined
+    : left.text;
 }
 
 /** Of the whole file, once for all its loads. */

@@ -43,7 +43,7 @@ export const loraRank: Transform<RankSite> = {
     id: 'lora-rank',
     summary: 'Lower the rank of LoRA adapters to a configured value',
     symptom: 'peak',
-    moments: ['forward', 'backward', 'optimizer'],
+    moments: ['forward', 'backward', 'state', 'optimizer'],
     safety: 'unsafe',
     numerics: 'changes-training',
     group: 'opt-in',

@@ -44,6 +44,7 @@ export const noGradBlock: Transform<BlockSite> = {
     summary: 'Put `with torch.no_grad():` around the evaluation part of code that also trains',
     symptom: 'peak',
     moments: ['evaluation', 'forward'],
+    lasts: 'call',
     safety: 'safe',
     numerics: 'bit-identical',
     group: 'default',
@@ -82,7 +83,7 @@ export const noGradBlock: Transform<BlockSite> = {
   cue: (_text, _path, glimpse) =>
     glimpse.stretchesWith(...SWITCHES).some((code) => linesBeforeForward(code).length > 0) ||
     glimpse.stretchesWith('backward(').some(mayChooseMode) ||
-    glimpse.stretchesWith(...NUMBERS).some(mayCallNetwork(glimpse)),
+    glimpse.stretchesWith(...NUMBERS).some(glimpse.memo(mayCallNetwork)),
 
   *detect(module) {
     if (importsTorch(module) === 'no' || isTestFile(module.path, module.text)) return;
@@ -94,6 +95,7 @@ export const noGradBlock: Transform<BlockSite> = {
         node,
         run,
         measuredAs: 'evaluation by a loop that trains',
+        lasts: 'statement',
         message: `this loop trains ${models} only where \`${shown(run.condition)}\`, and runs with gradients on otherwise, too: each forward keeps its activations for a backward that never comes`,
       };
     }
@@ -107,6 +109,7 @@ export const noGradBlock: Transform<BlockSite> = {
         node,
         run,
         ...(first.type === 'for_statement' && { measuredAs: 'evaluation loop of 4 batches' }),
+        lasts: 'statement',
         message: `${what} ${models} in evaluation mode with gradients on: each forward keeps its activations for a backward that never comes`,
       };
     }

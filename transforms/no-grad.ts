@@ -18,15 +18,18 @@ import {
   hasLstm,
   importsTorch,
   isFrozen,
+  isInTraining,
   isTestFile,
-  keepsOnlyNumbers,
+  keptOf,
   mayEvaluate,
   mayReadNumbers,
   mayRunForNumbers,
   mayWalk,
   NO_GRAD,
   NUMBERS,
-  numericRuns,
+  namesHandingOn,
+  numericFunctions,
+  numericRunsIn,
   Proof,
   type PyNode,
   type Site,
@@ -36,7 +39,7 @@ import {
   type Walk,
   walks,
 } from '../src/toolkit/index.js';
-import { hasGradMode, mayMeanTorch } from './no-grad/grad-mode.js';
+import { hasGradMode, isOnlyRunWithoutGrad, mayMeanTorch } from './no-grad/grad-mode.js';
 import { looksBehindDecorator } from './no-grad/looked-at.js';
 
 const meta: TransformMeta = {
@@ -44,6 +47,7 @@ const meta: TransformMeta = {
   summary: 'Put `@torch.no_grad()` on functions that only evaluate a network or inspect its parameters',
   symptom: 'peak',
   moments: ['evaluation', 'forward'],
+  lasts: 'call',
   safety: 'safe',
   numerics: 'bit-identical',
   group: 'default',
@@ -55,6 +59,7 @@ const meta: TransformMeta = {
       'for a backward that never comes, and a loss or logits kept across batches keeps the graph of each batch alive.',
     does: 'Adds `@torch.no_grad()` directly above `def`, below all other decorators, with the alias the file has for torch.',
     refuses: [
+      'other files call it, and all of them without gradients: nothing would be saved',
       'gradients are used or set up in the function, in a nested function, or in a function of the file that it runs',
       'a model class of the file differentiates in its `forward` (forces, PINNs)',
       'the network may be in training mode when it runs, and something leaves with its graph',
@@ -93,18 +98,23 @@ export const noGrad: Transform<NoGradSite> = {
   prefilter: [['.eval()', '.train(', 'parameters()', 'modules()', ...NUMBERS]],
   cue: (_text, _path, glimpse) =>
     glimpse.stretchesWith(...SWITCHES).some(mayEvaluate) ||
-    glimpse.stretchesWith(...NUMBERS).some(mayRunForNumbers(glimpse)) ||
-    glimpse.stretchesWith(...NUMBERS).some(mayReadNumbers(glimpse)) ||
+    glimpse.stretchesWith(...NUMBERS).some(glimpse.memo(mayRunForNumbers)) ||
+    glimpse.stretchesWith(...NUMBERS).some(glimpse.memo(mayReadNumbers)) ||
+    glimpse.memo(namesHandingOn).length > 0 ||
     glimpse.stretchesWith('parameters()', 'modules()').some(mayWalk),
 
   *detect(module) {
     if (isTestFile(module.path, module.text)) return;
     if (importsTorch(module) === 'no' && !mayMeanTorch(module)) return;
     const evaluated = byFunction(evaluations(module).filter((each) => !isFrozen(module, each)));
-    // Without a switch to evaluation mode, it is a finding only where nothing leaves.
-    for (const [functionNode, runs] of byFunction(numericRuns(module))) {
-      if (evaluated.has(functionNode) || hasGradMode(module, functionNode)) continue;
-      if (!runs.some((run) => isFrozen(module, run)) && keepsOnlyNumbers(module, functionNode, runs))
+    // Without a switch to evaluation mode, it is a finding only where nothing is seen to leave.
+    for (const functionNode of numericFunctions(module)) {
+      const runs = evaluated.has(functionNode) ? [] : numericRunsIn(module, functionNode);
+      if (runs.length === 0 || hasGradMode(module, functionNode)) continue;
+      if (runs.some((run) => isFrozen(module, run))) continue;
+      const kept = keptOf(module, functionNode, runs);
+      // In training, its parts are asked about.
+      if (kept === 'numbers' || (kept === 'unknown' && !isInTraining(module, functionNode)))
         evaluated.set(functionNode, runs);
     }
     const walked = new Map(walks(module).map((walk) => [walk.functionNode, walk]));
@@ -128,6 +138,8 @@ export const noGrad: Transform<NoGradSite> = {
       if (doubt.answer === 'no') return edit.refuse(doubt.otherwise);
       proof.meet(doubt);
     }
+    if (isOnlyRunWithoutGrad(module, functionNode))
+      return edit.refuse('whoever calls it does so without gradients: it would save nothing');
     const looked = looksBehindDecorator(module, functionNode);
     if (looked !== undefined) proof.meet({ answer: 'unknown', otherwise: looked });
     edit.addDecorator(functionNode, `${edit.name(NO_GRAD, functionNode)}()`);

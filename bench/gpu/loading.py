@@ -43,6 +43,26 @@ def loaded_to_host(after):
     return resume
 
 
+@once("load-map-location", what="loading 2 GiB of AdamW state into an optimizer that exists: it takes the tensors as they are",
+      setup="four linear layers of 8192 × 8192, fp32")
+def state_loaded_to_host(after):
+    path = SCRATCH / "optimizer.pt"
+    trained = big_layers()
+    optimizer = adamw(trained)
+    trained(torch.randn(1, sized(8192, 16), device=DEVICE)).sum().backward()
+    optimizer.step()
+    torch.save(optimizer.state_dict(), path)
+    del optimizer
+    fresh = adamw(trained)
+
+    def resume():
+        fresh.load_state_dict(torch.load(path, map_location="cpu") if after else torch.load(path))
+        path.unlink()
+        return fresh.state[trained[0].weight]["exp_avg"][0, :8].clone()
+
+    return resume
+
+
 @case("best-state-cpu", what="training step beside the best weights, a copy on the GPU → on the host",
       setup=GPT_TRAINING)
 def best_state_on_host(after):

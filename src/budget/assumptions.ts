@@ -1,6 +1,6 @@
 import { budgetOf, passBytes, type Run } from './memory.js';
 import { passOf } from './pass.js';
-import { countOf, gigabytes } from './quantity.js';
+import { countOf, gibibytes } from './quantity.js';
 import { isQuantized, optimizerBytes, trainedBytes } from './state.js';
 
 /** What a budget takes for granted, and what is wrong about it: each a sentence for the reader. */
@@ -24,12 +24,12 @@ function given(run: Run): string[] {
     const size = computed === undefined ? 0 : computed.bytes + computed.host;
     if (bytes === undefined || !differs(bytes, size)) continue;
     found.push(
-      `${label} ${label.endsWith('s') ? 'were' : 'was'} given as ${gigabytes(bytes)}; ${computed?.how ?? 'it'} is ${gigabytes(size)}, whatever the batch and the sequence length.`,
+      `${label} ${label.endsWith('s') ? 'were' : 'was'} given as ${gibibytes(bytes)}; ${computed?.how ?? 'it'} is ${gibibytes(size)}, whatever the batch and the sequence length.`,
     );
   }
   if (activations !== undefined && differs(activations, passBytes(run)))
     found.push(
-      `Activations were given as ${gigabytes(activations)}; this shape, batch and sequence length make an estimate of ${gigabytes(passBytes(run))}, ${gigabytes(logitBytes(run))} of it logits.`,
+      `Activations were given as ${gibibytes(activations)}; this shape, batch and sequence length make an estimate of ${gibibytes(passBytes(run))}, ${gibibytes(logitBytes(run))} of it logits.`,
     );
   return found;
 }
@@ -48,8 +48,8 @@ function precision(run: Run): string[] {
     (dtype !== 'fp16' && dtype !== 'bf16')
   )
     return [];
-  const autocast = gigabytes(budgetOf({ ...run, dtype: 'mixed' }).total);
-  const copied = gigabytes(budgetOf({ ...run, masterWeights: true }).total);
+  const autocast = gibibytes(budgetOf({ ...run, dtype: 'mixed' }).total);
+  const copied = gibibytes(budgetOf({ ...run, masterWeights: true }).total);
   const hazard =
     dtype === 'fp16'
       ? 'a GradScaler refuses such gradients, and small updates vanish'
@@ -93,7 +93,7 @@ function step(run: Run): string[] {
   if (budget.at.name !== 'step' || run.optimizer !== 'adamw') return [];
   const fused = budgetOf({ ...run, optimizer: 'adamw-fused' });
   return [
-    `The default AdamW step needs about one more copy of what it trains, when the activations are gone; with \`fused=True\` the run needs ${gigabytes(fused.peak)}.`,
+    `The default AdamW step needs about one more copy of what it trains, when the activations are gone; with \`fused=True\` the run needs ${gibibytes(fused.peak)}.`,
   ];
 }
 
@@ -135,7 +135,7 @@ function estimate(run: Run): string[] {
   }
   if (run.given.activations === undefined) found.push(...measured(run));
   found.push(
-    'GB are 10⁹ bytes. The CUDA context, about 0.5 GB, and what the allocator reserves beyond what it gives out are not counted.',
+    'Of a card that is sold with 24 GB, CUDA reports 23.6 GiB (2³⁰ bytes), and its context takes up to 0.75 GiB of them: usable is the rest. What the allocator reserves beyond what it gives out is not counted.',
   );
   return found;
 }

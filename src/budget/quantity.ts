@@ -1,19 +1,14 @@
 /** Numbers as people write them: `7B`, `239M`, `24GB`, `0.5%`. Undefined where the text is none. */
 
 const COUNT_UNITS: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, b: 1e9, g: 1e9, t: 1e12 };
+/** As torch, nvidia-smi and the makers of cards count: `GB` and `GiB` are the same. */
 const BYTE_UNITS: Readonly<Record<string, number>> = {
-  '': 1e9,
+  '': 2 ** 30,
   b: 1,
-  kb: 1e3,
-  mb: 1e6,
-  m: 1e6,
-  gb: 1e9,
-  g: 1e9,
-  tb: 1e12,
-  kib: 2 ** 10,
-  mib: 2 ** 20,
-  gib: 2 ** 30,
-  tib: 2 ** 40,
+  k: 2 ** 10,
+  m: 2 ** 20,
+  g: 2 ** 30,
+  t: 2 ** 40,
 };
 
 /** A number of parameters or tokens. */
@@ -22,9 +17,9 @@ export function parseCount(text: string): number | undefined {
   return count === undefined ? undefined : Math.round(count);
 }
 
-/** Bytes; a bare number counts gigabytes. `GB` is 10⁹ bytes, `GiB` 2³⁰. */
+/** Bytes; a bare number counts GiB. */
 export function parseBytes(text: string): number | undefined {
-  return parse(text, BYTE_UNITS);
+  return parse(text.replace(/(?<=[kmgt])i?b?\s*$/i, ''), BYTE_UNITS);
 }
 
 /** A count, or a share of `whole` such as `1.5%`. */
@@ -42,7 +37,12 @@ function parse(text: string, units: Readonly<Record<string, number>>): number | 
   return Number.isFinite(value) && value > 0 ? value : undefined;
 }
 
-/** `83.84 GB` */
+/** `83.84 GiB` */
+export function gibibytes(bytes: number): string {
+  return `${(bytes / 2 ** 30).toFixed(2)} GiB`;
+}
+
+/** `83.84 GB`, of 10⁹ bytes: as budgets are done by hand. */
 export function gigabytes(bytes: number): string {
   return `${(bytes / 1e9).toFixed(2)} GB`;
 }

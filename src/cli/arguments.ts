@@ -29,7 +29,25 @@ const AIMING: readonly OptionName[] = [
 ];
 
 /** Of these, what gives way to the name of one transform. */
-const CHOOSING: readonly OptionName[] = ['select', 'extend-select', 'ignore', 'stdin-filename'];
+const CHOOSING: readonly OptionName[] = ['select', 'extend-select', 'ignore', 'fixable', 'stdin-filename'];
+
+/** Of these, what leaves findings out of a run. */
+const LIMITING: readonly OptionName[] = [
+  ...([
+    'select',
+    'ignore',
+    'fixable',
+    'unfixable',
+    'changed',
+    'staged',
+    'since',
+    'exclude',
+    'baseline',
+  ] as const),
+];
+
+/** A name for the file that a piped log is to be saved in. */
+const PIPED_LOG = 'train.log';
 
 /** Nobody reads more than that in the middle of a sentence. */
 const LONGEST_AIM = 100;
@@ -115,6 +133,11 @@ export class Arguments {
     return this.oneOf('color', COLOR_CHOICES, 'auto');
   }
 
+  /** The log of `--oom` came through a pipe. */
+  get isLogPiped(): boolean {
+    return this.text('oom') === '-';
+  }
+
   get readsStdin(): boolean {
     return this.operands.includes('-');
   }
@@ -129,13 +152,30 @@ export class Arguments {
     return short(this.#words(AIMING.filter((name) => !CHOOSING.includes(name))));
   }
 
+  /** The words that choose transforms, for a command that takes them as this one does. */
+  get chosen(): string {
+    return short(this.#words(['select', 'extend-select', 'ignore']));
+  }
+
+  /** The words that keep findings out of what is told. */
+  get limits(): string {
+    return short(this.#words(LIMITING));
+  }
+
+  /** The same command once more, with words that it lacked: all that was said stays said. */
+  again(...more: readonly string[]): string {
+    const words = [...this.operands.map(shellWord), ...more, ...this.#words(this.given)];
+    return `memfix ${[this.command, ...words].join(' ')}`;
+  }
+
   #words(names: readonly OptionName[]): readonly string[] {
     return names.flatMap((name) => {
       const value = this.values[name];
       if (value === undefined) return [];
-      if (typeof value === 'boolean') return value ? [`--${name}`] : [];
+      if (typeof value === 'boolean') return [value ? `--${name}` : `--no-${name}`];
       return [value].flat().map((each) => {
-        const words = String(each);
+        // A log that was piped is gone: the command that goes on from here reads a file.
+        const words = name === 'oom' && each === '-' ? PIPED_LOG : String(each);
         if (optionInfo(name).optional !== true) return `--${name} ${shellWord(words)}`;
         return words === '' ? `--${name}` : `--${name}=${shellWord(words)}`;
       });
@@ -256,5 +296,11 @@ function misspelt(error: unknown, command: CommandName, names: readonly OptionNa
     return new Failure('Unknown option', `\`${typed}\` is no option of \`memfix ${command}\`.${hint}`, next);
   }
   const [sentence = error.message] = error.message.split('\n');
+  if (/^Option '--oom /.test(sentence))
+    return new Failure(
+      'Wrong usage',
+      '`--oom` needs the log of the run that failed.',
+      'Give it a file, `memfix --oom train.log`, or `-` for standard input: `python train.py 2>&1 | memfix --oom -`.',
+    );
   return new Failure('Wrong usage', sentence.replaceAll("'", '`'), next);
 }

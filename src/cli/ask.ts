@@ -1,6 +1,6 @@
 import inquirer from 'inquirer';
 import { forTerminal } from '../report/terminal.js';
-import { CTRL_C } from './keys.js';
+import { CTRL_C, PASTED } from './keys.js';
 
 export interface Terminal {
   readonly input: NodeJS.ReadStream;
@@ -23,13 +23,21 @@ export const SCROLL_KEYS: ReadonlyMap<string, 'page' | '-page' | 'row' | '-row'>
   [`${ESCAPE}[A`, '-row'],
 ]);
 
-/** What came of asking for a line: the line, Esc, or Ctrl-C. */
+/** What came of asking for a line: the line, a key that leaves it, or a signal from elsewhere. */
 export type Line =
   | { readonly kind: 'line'; readonly text: string }
-  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'cancelled'; readonly by: 'Esc' | 'Ctrl-C' }
   | { readonly kind: 'interrupted' };
 
 type KeyQuestion = { readonly message: string; readonly anyKey: boolean };
+
+/** A terminal that was told so puts these around what is pasted, which is no answer. */
+const PASTE = {
+  on: `${ESCAPE}[?2004h`,
+  off: `${ESCAPE}[?2004l`,
+  start: `${ESCAPE}[200~`,
+  end: `${ESCAPE}[201~`,
+};
 
 const ESCAPE_SEQUENCE = /^\x1b(?:\[[0-?]*[ -/]*[@-~]|O[ -~]|[^\x1b])/;
 
@@ -50,6 +58,7 @@ export class Ask {
       oneKey(terminal, question, signal),
     );
     process.on('SIGINT', this.#interrupt);
+    output.write(PASTE.on);
   }
 
   /** A SIGINT came from outside or while nothing was asked. */
@@ -91,7 +100,8 @@ export class Ask {
     } catch (error) {
       const left = error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name);
       if (!left) throw error;
-      return { kind: escaped.signal.aborted ? 'cancelled' : 'interrupted' };
+      if (this.isInterrupted) return { kind: 'interrupted' };
+      return { kind: 'cancelled', by: escaped.signal.aborted ? 'Esc' : 'Ctrl-C' };
     } finally {
       input.removeListener('data', onData);
     }
@@ -110,9 +120,11 @@ export class Ask {
   async lend<T>(work: () => Promise<T>): Promise<T> {
     this.relax();
     this.#isShielded = true;
+    this.terminal.output.write(PASTE.off);
     try {
       return await work();
     } finally {
+      this.terminal.output.write(PASTE.on);
       this.#isShielded = false;
     }
   }
@@ -123,6 +135,7 @@ export class Ask {
   }
 
   close(): void {
+    this.terminal.output.write(PASTE.off);
     this.relax();
     this.terminal.input.pause();
     process.removeListener('SIGINT', this.#interrupt);
@@ -136,11 +149,13 @@ export class Ask {
 /** Milliseconds after which all that was typed ahead has come. */
 const ARRIVAL = 25;
 
-/** Drops what was typed before the first question: it answers nothing that anybody has seen. */
-export async function dropTyped({ input }: Pick<Terminal, 'input'>): Promise<void> {
+/** Drops what was typed before a question that nobody has seen; whether there was anything but Enter. */
+export async function dropTyped({ input }: Pick<Terminal, 'input'>): Promise<boolean> {
   let isInterrupted = false;
+  let isTyped = false;
   const onData = (chunk: Buffer | string) => {
     isInterrupted ||= chunk.toString().includes(CTRL_C);
+    isTyped ||= chunk.toString().trim() !== '';
   };
   input.setRawMode(true);
   input.on('data', onData);
@@ -153,6 +168,7 @@ export async function dropTyped({ input }: Pick<Terminal, 'input'>): Promise<voi
   input.removeListener('data', onData);
   input.setRawMode(false);
   if (isInterrupted) process.emit('SIGINT', 'SIGINT');
+  return isTyped;
 }
 
 /** Takes exactly one key and leaves what was typed ahead to the next question. */
@@ -177,13 +193,27 @@ function oneKey(
     const onContinue = () => {
       input.setRawMode(false);
       input.setRawMode(true);
+      output.write(PASTE.on);
       settle(REDRAW);
     };
+    let pasted: string | undefined;
+    const onPaste = (more: string) => {
+      pasted = (pasted ?? '') + more;
+      const end = pasted.indexOf(PASTE.end);
+      // The terminal may have been told otherwise meanwhile.
+      if (end === -1 && more !== CTRL_C) return;
+      const ahead = end === -1 ? '' : pasted.slice(end + PASTE.end.length);
+      input.pause();
+      if (ahead !== '') input.unshift(Buffer.from(ahead));
+      settle(end === -1 ? CTRL_C : PASTED);
+    };
     const onData = (chunk: Buffer | string) => {
+      if (pasted !== undefined) return onPaste(chunk.toString());
       const typed = anyKey ? chunk.toString() : chunk.toString().replace(/^[\r\n]+/, '');
       if (typed === '') return;
       const key = ESCAPE_SEQUENCE.exec(typed)?.[0] ?? String.fromCodePoint(typed.codePointAt(0) ?? 0);
       const ahead = typed.slice(key.length);
+      if (key === PASTE.start) return onPaste(ahead);
       input.pause();
       if (ahead !== '') input.unshift(Buffer.from(ahead));
       if (key === CTRL_Z && process.platform !== 'win32') suspend();
@@ -192,6 +222,7 @@ function oneKey(
     // The whole foreground job stops, as when the terminal itself reads Ctrl-Z; `onContinue` asks again.
     const suspend = () => {
       input.setRawMode(false);
+      output.write(PASTE.off);
       process.kill(0, 'SIGTSTP');
       setImmediate(onContinue);
     };

@@ -5,6 +5,7 @@ import type { SourceFile } from '../engine/outcome.js';
 import { patchOf } from '../report/patch.js';
 import { loadParser } from '../syntax/parser.js';
 import type { Options, Transform } from '../toolkit/contract.js';
+import type { Around } from './budget-project.js';
 
 /** Settings with which a transform shows whether it finds anything to do. */
 const PROBES: Readonly<Record<string, Readonly<Record<string, number>>>> = {
@@ -18,6 +19,8 @@ export class Fitter {
   constructor(
     private readonly script: SourceFile,
     private readonly transforms: readonly Transform[],
+    /** As `check` sees it: what the project says counts here as well. */
+    private readonly around: Around | undefined,
   ) {}
 
   /** Which proposals a transform writes into this very code; settings that no transform writes are none. */
@@ -46,6 +49,7 @@ export class Fitter {
   }
 
   async #after(file: SourceFile, id: string, options: Options): Promise<string | undefined> {
+    const { around } = this;
     const transform = this.transforms.find(({ meta }) => meta.id === id);
     if (transform === undefined) return undefined;
     const defaults = Object.entries(transform.meta.options).map(
@@ -56,6 +60,7 @@ export class Fitter {
       transforms: [transform],
       knownIds: new Set(this.transforms.map(({ meta }) => meta.id)),
       optionsFor: () => ({ ...Object.fromEntries(defaults), ...options }),
+      ...(around !== undefined && { around: (path, _, self) => around(path, self) }),
     });
     const outcome = await engine.repair(file, policy({ unsafe: true }));
     return outcome.kind === 'outcome' && outcome.after !== file.source.text ? outcome.after : undefined;

@@ -4,10 +4,11 @@ import { type Budget, budgetOf, type Run } from '../budget/memory.js';
 import { type KnownModel, withClasses } from '../budget/shape.js';
 import { draftOf, isTrainable } from '../run/draft.js';
 import { readPython } from '../run/python.js';
-import type { Reading } from '../run/reading.js';
-import { PyModule } from '../semantic/module.js';
+import { isTold, type Reading, takenFor } from '../run/reading.js';
 import { loadParser, type PythonParser } from '../syntax/parser.js';
 import { LARGEST_FILE, textOf } from '../workspace/bounded.js';
+import type { Project } from '../workspace/project.js';
+import { type Around, aroundIn, moduleIn } from './budget-project.js';
 import type { Look } from './looking.js';
 
 /** Words that a script which trains a model by itself has. */
@@ -27,16 +28,21 @@ export type ScriptRun =
   | { readonly path: string; readonly untold: string };
 
 /** The training runs of a project, by the scripts that make them. */
-export async function runsOf({ targets }: Pick<Look, 'targets'>): Promise<readonly ScriptRun[]> {
+export async function runsOf({
+  targets,
+  project,
+}: Pick<Look, 'targets' | 'project'>): Promise<readonly ScriptRun[]> {
   const found: ScriptRun[] = [];
   let parser: PythonParser | undefined;
+  let around: Around | undefined;
   for (const [path, { target }] of targets) {
     const text = path.endsWith('.py') ? textOf(target, LARGEST_FILE) : undefined;
     if (text === undefined || !TRAINS.test(text) || !LOADS.test(text)) continue;
     parser ??= await loadParser();
+    around ??= await aroundIn(project, parser);
     const tree = parser.parse(text);
     try {
-      found.push(runOf(readPython(new PyModule(path, text, tree)), path));
+      found.push(runOf(readPython(moduleIn(around, path, text, tree)), path));
     } finally {
       tree.dispose();
     }
@@ -44,13 +50,38 @@ export async function runsOf({ targets }: Pick<Look, 'targets'>): Promise<readon
   return found;
 }
 
+/** Whether the run of a script can be told, and what is missing where it cannot. */
+export async function budgetFor(
+  project: Project,
+  path: string,
+  text: string,
+): Promise<'can' | 'needs-model' | 'cannot'> {
+  const parser = await loadParser();
+  const tree = parser.parse(text);
+  try {
+    const reading = readPython(moduleIn(await aroundIn(project, parser), path, text, tree));
+    if (modelIn(reading) !== undefined) return 'can';
+    return reading.network?.value.isConvolutional === true ? 'cannot' : 'needs-model';
+  } finally {
+    tree.dispose();
+  }
+}
+
 function runOf(reading: Reading, path: string): ScriptRun {
   const named = reading.config ?? reading.model;
-  if (named === undefined) return { path, untold: 'it names no model that can be told without running it' };
+  if (named === undefined)
+    return {
+      path,
+      untold:
+        reading.network === undefined
+          ? 'it names no model'
+          : `its model, \`${reading.network.value.name}\` (${reading.network.place}), is none that a budget can be told of`,
+    };
+  if (!isTold<unknown>(named)) return { path, untold: named.why };
   const found = modelIn(reading);
   if (found === undefined)
     return { path, untold: `its model (${named.place}) is none that memfix knows by name` };
-  const model = reading.classes === undefined ? found : withClasses(found, reading.classes.value);
+  const model = reading.classes === undefined ? found : withClasses(found, takenFor(reading.classes) ?? 2);
   const { run } = draftOf(reading, model, {});
   if (!isTrainable(run)) return { path, untold: 'it trains no part of its model that memfix understands' };
   return { path, place: named.place, model: model.shape.model, run, budget: budgetOf(run) };
@@ -59,5 +90,5 @@ function runOf(reading: Reading, path: string): ScriptRun {
 function modelIn({ config, model }: Reading): KnownModel | undefined {
   const made = config === undefined ? undefined : modelOf({ ...config.value });
   if (made !== undefined && typeof made !== 'string') return made;
-  return model === undefined ? undefined : knownModel(model.value);
+  return model === undefined || !isTold(model) ? undefined : knownModel(model.value);
 }

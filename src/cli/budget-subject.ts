@@ -1,6 +1,6 @@
+import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { isRecord, modelOf } from '../budget/configuration.js';
-import { KNOWN_NAMES, knownModel } from '../budget/known.js';
 import {
   ATTENTIONS,
   DTYPES,
@@ -10,34 +10,28 @@ import {
   PARALLELISMS,
   type Run,
 } from '../budget/memory.js';
-import { parseBytes, parseCount, parseShare } from '../budget/quantity.js';
-import {
-  adapterParameters,
-  type KnownModel,
-  LINEARS,
-  type Network,
-  shapeFor,
-  withClasses,
-} from '../budget/shape.js';
+import { parseBytes, parseShare } from '../budget/quantity.js';
+import { adapterParameters, type KnownModel, LINEARS, type Network, withClasses } from '../budget/shape.js';
 import { isQuantized } from '../budget/state.js';
 import type { SourceFile } from '../engine/outcome.js';
-import { draftOf, type Said, type Source } from '../run/draft.js';
+import { draftOf, type Source, type Wished } from '../run/draft.js';
 import { readPython } from '../run/python.js';
-import { NOTHING, type Reading, together } from '../run/reading.js';
+import { NOTHING, type Reading, takenFor, together } from '../run/reading.js';
 import { readSettings } from '../run/settings.js';
-import { PyModule } from '../semantic/module.js';
 import { loadParser } from '../syntax/parser.js';
 import { isNotebookName } from '../text/notebook/notebook.js';
-import { didYouMean } from '../text/resemblance.js';
 import { bytesOf, LARGEST_FILE, LARGEST_SETTINGS, textOf } from '../workspace/bounded.js';
 import { codeOf, Failure, reasonOf } from '../workspace/failure.js';
 import { slashed } from '../workspace/places.js';
+import { Project } from '../workspace/project.js';
 import { interpret } from '../workspace/read.js';
 import type { Arguments } from './arguments.js';
+import { count, modelIn, modelNamed, parsed, TAKES } from './budget-model.js';
+import { type Around, aroundIn, moduleIn } from './budget-project.js';
+import type { Context } from './context.js';
 import type { OptionName } from './options.js';
 
 const DEFAULT_SEQUENCE = 2048;
-const NEXT = 'Give the number of parameters instead, for example `memfix budget 7B`, or a config.json.';
 
 /** The run that a budget is about. */
 export interface Subject {
@@ -46,24 +40,31 @@ export interface Subject {
   /** For a run that was read off files. */
   readonly sources?: readonly Source[];
   readonly script?: SourceFile;
+  /** The project that the script is of. */
+  readonly around?: Around;
 }
 
 /** What the operands are: a model, and files that describe a run. */
-export async function subjectOf(args: Arguments, cwd: string): Promise<Subject> {
+export async function subjectOf(context: Context): Promise<Subject> {
+  const { args } = context;
+  const { cwd } = context.io;
   let reading: Reading = NOTHING;
   let model: KnownModel | undefined;
   let script: SourceFile | undefined;
+  let around: Around | undefined;
   let isRead = false;
   for (const word of args.operands) {
     const path = resolve(cwd, word);
     const shown = slashed(relative(cwd, path));
     if (word.endsWith('.py') || isNotebookName(word)) {
       script = sourceAt(path, shown);
-      const text = script.source.text;
-      reading = together(reading, readPython(new PyModule(shown, text, (await loadParser()).parse(text))));
+      around = await projectOf(context, script);
+      reading = together(reading, await scriptReading(around, script));
       isRead = true;
       continue;
     }
+    if (/\.(?:ya?ml|json)$/.test(word) && !existsSync(path))
+      throw new Failure('Settings not read', `\`${shown}\` does not exist`, TAKES);
     const settings = /\.(?:ya?ml|json)$/.test(word) ? settingsAt(path, shown) : undefined;
     if (settings !== undefined) {
       reading = together(reading, settings);
@@ -77,27 +78,40 @@ export async function subjectOf(args: Arguments, cwd: string): Promise<Subject> 
     if (model === undefined) throw tooMany(args);
     return { run: runOf(args, model), remarks: model.remarks };
   }
-  const found = model ?? modelIn(reading, cwd);
-  const read = reading.classes === undefined ? found : withClasses(found, reading.classes.value);
+  const found = model ?? modelIn(args, reading, cwd);
+  const read = reading.classes === undefined ? found : withClasses(found, takenFor(reading.classes) ?? 2);
   const { run, sources } = draftOf(reading, read, saidIn(args));
-  const untold = reading.untold.map(
-    ({ value, place }) =>
-      `\`${value}\` in ${place} cannot be told without running it; say it with an option.`,
-  );
-  const remarks = [...read.remarks, ...untold];
+  const remarks = [...read.remarks, ...(reading.remarks ?? [])];
   const checked = checkedRun(args, overridden(args, run));
   const told = sources.map((source) =>
     model !== undefined && source.name === 'model'
-      ? { ...source, place: undefined, words: 'said on the command line' }
+      ? { ...source, place: undefined, words: 'said on the command line', isAssumed: false }
       : source,
   );
-  return { run: checked, remarks, sources: told, ...(script !== undefined && { script }) };
+  return {
+    run: checked,
+    remarks,
+    sources: told,
+    ...(script !== undefined && { script }),
+    ...(around !== undefined && { around }),
+  };
 }
 
 function tooMany(args: Arguments): Error {
   return args.misuse(
     '`memfix budget` takes one model: a number of parameters such as `7B`, a name, or a config.json; or a training script.',
   );
+}
+
+async function projectOf({ args, io, catalogue }: Context, { path }: SourceFile): Promise<Around> {
+  const request = { ...args.request(io.cwd, io.env), paths: [path] };
+  return aroundIn(new Project(request, catalogue), await loadParser());
+}
+
+/** What a script says, with what its project says about it: files that it imports, versions of packages. */
+async function scriptReading(around: Around, { path, source }: SourceFile): Promise<Reading> {
+  const tree = (await loadParser()).parse(source.text);
+  return readPython(moduleIn(around, path, source.text, tree));
 }
 
 function sourceAt(path: string, shown: string): SourceFile {
@@ -141,33 +155,12 @@ function settingsAt(path: string, shown: string): Reading | undefined {
   throw new Failure('Settings not understood', `${shown}: ${reading}`, 'Give a flat YAML or JSON file.');
 }
 
-function modelIn(reading: Reading, cwd: string): KnownModel {
-  const { config, model } = reading;
-  if (config !== undefined) {
-    const made = modelOf({ ...config.value });
-    if (typeof made !== 'string') return made;
-  }
-  if (model !== undefined) {
-    const known = knownModel(model.value) ?? configured(model.value, cwd);
-    if (known !== undefined) return known;
-    throw new Failure(
-      'Unknown model',
-      `\`${model.value}\` (${model.place}) is no model that memfix knows by name`,
-      'Give its config.json as well: `memfix budget train.py config.json`.',
-    );
-  }
-  throw new Failure(
-    'No model found',
-    'the files say nothing about a model that memfix understands',
-    'Give it as well: `memfix budget train.py 7B`, a known name, or a config.json.',
-  );
-}
-
-function saidIn(args: Arguments): Said {
+function saidIn(args: Arguments): Wished {
   const batch = count(args, 'batch');
   const sequence = count(args, 'sequence');
   const gpus = count(args, 'gpus');
   const loraRank = count(args, 'lora-rank');
+  const checkpointing = args.choice('checkpointing');
   return {
     ...(args.text('dtype') !== undefined && { dtype: args.oneOf('dtype', DTYPES, 'bf16') }),
     ...(args.text('optimizer') !== undefined && { optimizer: args.oneOf('optimizer', OPTIMIZERS, 'adamw') }),
@@ -175,7 +168,8 @@ function saidIn(args: Arguments): Said {
     ...(sequence !== undefined && { sequence }),
     ...(gpus !== undefined && { gpus }),
     ...(loraRank !== undefined && { loraRank }),
-    ...(args.flag('checkpointing') && { checkpointing: true as const }),
+    ...(checkpointing !== undefined && { checkpointing }),
+    ...(args.text('attention') !== undefined && { attention: args.oneOf('attention', ATTENTIONS, 'sdpa') }),
   };
 }
 
@@ -237,6 +231,12 @@ function sideOf(shape: Network): number {
 
 function checkedRun(args: Arguments, run: Run): Run {
   if (isQuantized(run.dtype) && run.lora === undefined && run.task === 'train') {
+    if (args.text('dtype') === undefined)
+      throw new Failure(
+        'Not a run that can be counted',
+        `its weights are ${run.dtype}, which cannot be trained, and the files show no adapters`,
+        `Say their rank, \`${args.again('--lora-rank 16')}\`, or another dtype with \`--dtype\`.`,
+      );
     throw args.misuse(`\`--dtype ${run.dtype}\` weights cannot be trained; add \`--lora-rank\`.`);
   }
   return run;
@@ -257,67 +257,7 @@ function givenIn(args: Arguments): Given {
   };
 }
 
-/** A number such as `7B`, a model's `config.json` or the folder that has one, or a name that is known. */
-function modelNamed(args: Arguments, word: string, cwd: string): KnownModel {
-  const parameters = parseCount(word);
-  const layers = count(args, 'layers');
-  const hidden = count(args, 'hidden');
-  const vocabulary = count(args, 'vocabulary');
-  const known = {
-    ...(layers !== undefined && { layers }),
-    ...(hidden !== undefined && { hidden }),
-    ...(vocabulary !== undefined && { vocabulary }),
-  };
-  if (parameters !== undefined) return { parameters, shape: shapeFor(parameters, known), remarks: [] };
-  const model = configured(word, cwd) ?? knownModel(word);
-  if (model === undefined) {
-    const detail = `\`${word}\` is neither a number of parameters, nor a known name, nor a config.json that can be read.${didYouMean(word, KNOWN_NAMES)}`;
-    throw new Failure('Unknown model', detail, NEXT);
-  }
-  return model.shape.kind === 'convolutional' ? model : { ...model, shape: { ...model.shape, ...known } };
-}
-
-function configured(word: string, cwd: string): KnownModel | undefined {
-  const read = (path: string) => textOf(path, LARGEST_SETTINGS);
-  const text = read(resolve(cwd, word)) ?? read(resolve(cwd, word, 'config.json'));
-  if (text === undefined) return undefined;
-  const model = modelOf(parsed(word, text));
-  if (typeof model !== 'string') return model;
-  throw new Failure(
-    'Model not understood',
-    `the size of the model in \`${word}\` cannot be told: ${model}`,
-    NEXT,
-  );
-}
-
-/** A folder whose `config.json` describes a model; that of a project may say something else. */
-export function isModelFolder(word: string, cwd: string): boolean {
-  const text = textOf(resolve(cwd, word, 'config.json'), LARGEST_SETTINGS);
-  return text?.includes('"model_type"') === true;
-}
-
-function parsed(word: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new Failure(
-      'Model not understood',
-      `\`${word}\` is no JSON`,
-      'Repair the file, or give the number of parameters instead.',
-    );
-  }
-}
-
-function count(args: Arguments, name: OptionName): number | undefined {
-  const text = args.text(name);
-  if (text === undefined) return undefined;
-  const value = parseCount(text);
-  if (value !== undefined && value >= 1) return value;
-  throw args.misuse(`\`--${name}\` cannot be \`${text}\`: it is a whole number, such as 8 or 4K.`);
-}
-
-export function sized(args: Arguments, name: OptionName): number | undefined {
+function sized(args: Arguments, name: OptionName): number | undefined {
   const text = args.text(name);
   if (text === undefined) return undefined;
   const value = parseBytes(text);

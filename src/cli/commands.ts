@@ -173,7 +173,7 @@ export const COMMANDS = {
         'optimizer-state',
         'overhead',
       ],
-      ...['example', 'output-format', 'output', ...EVERYWHERE],
+      ...['example', 'target-version', 'output-format', 'output', ...EVERYWHERE],
     ] as readonly OptionName[],
     examples: [
       ['memfix budget train.py --gpu a100-80gb', 'does this run fit?'],
@@ -299,13 +299,18 @@ export const COMMANDS = {
   ...SETUP_COMMANDS,
   undo: {
     summary: 'take back the last apply',
-    operands: '[path]',
+    operands: '[paths…]',
     about:
       'Restores the files that the last apply wrote, where they still have the bytes that memfix gave them; files that\n' +
       'you changed since are left alone and named. Run it again to take back the apply before that.\n' +
-      'Name a path to undo in another repository. The journal is in your state folder (`MEMFIX_STATE_DIR`), not in the project.',
+      'Name files or folders to take back only what was done there, or another repository. What `--staged` put into the\n' +
+      'index goes out of it, and a yes for good out of the config, where these are as memfix left them.\n' +
+      'The journal is in your state folder (`MEMFIX_STATE_DIR`), not in the project.',
     options: ['quiet', ...EVERYWHERE],
-    examples: [['memfix undo', 'the last apply in this repository']],
+    examples: [
+      ['memfix undo', 'the last apply in this repository'],
+      ['memfix undo train.py', 'only what the last apply did in that file'],
+    ],
   },
 } as const satisfies Readonly<Record<string, CommandInfo>>;
 

@@ -1,15 +1,16 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { bytesOf } from '../workspace/bounded.js';
 import type { Terminal } from './ask.js';
 
 export type Edited =
-  | { readonly kind: 'edited'; readonly text: string }
-  | { readonly kind: 'failed'; readonly reason: string; readonly text: string }
-  /** Ctrl-C ended the editor. */
-  | { readonly kind: 'interrupted'; readonly text: string };
+  /** `isSaved`: the editor has written the file, with other text or the same. */
+  | { readonly kind: 'edited'; readonly text: string; readonly isSaved: boolean }
+  | { readonly kind: 'failed'; readonly reason: string; readonly text: string };
+
+const LONG_AGO = new Date('2000-01-01T00:00:00Z');
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -29,12 +30,14 @@ export async function editText(
   try {
     const file = join(folder, name);
     writeFileSync(file, text, { mode: 0o600 });
+    // Whoever saves in this very moment leaves another time.
+    utimesSync(file, LONG_AGO, LONG_AGO);
     const end = await run(command, file, terminal);
     const saved = bytesOf(file).toString('utf8');
-    if (end === 'done') return { kind: 'edited', text: saved };
-    return end === 'interrupted'
-      ? { kind: 'interrupted', text: saved }
-      : { kind: 'failed', reason: `the editor “${command}” ${end.failed}`, text: saved };
+    if (end !== 'done')
+      return { kind: 'failed', reason: `the editor “${command}” ${end.failed}`, text: saved };
+    const isSaved = saved !== text || statSync(file).mtimeMs !== LONG_AGO.getTime();
+    return { kind: 'edited', text: saved, isSaved };
   } catch (error) {
     const reason = `the editor's file was lost: ${error instanceof Error ? error.message : String(error)}`;
     return { kind: 'failed', reason, text };
@@ -71,7 +74,7 @@ function isExecutable(file: string): boolean {
   }
 }
 
-type End = 'done' | 'interrupted' | { readonly failed: string };
+type End = 'done' | { readonly failed: string };
 
 /**
  * The command is the shell's to read, as for git: it may have arguments and quotes.
@@ -87,7 +90,7 @@ function run(command: string, file: string, { input, output }: Terminal): Promis
     child.on('error', (error) => resolve({ failed: `could not be started: ${error.message}` }));
     child.on('exit', (code, signal) => {
       if (code === 0) resolve('done');
-      else if (signal === 'SIGINT' || code === 130) resolve('interrupted');
+      else if (signal === 'SIGINT' || code === 130) resolve({ failed: 'was ended by Ctrl-C' });
       else if (code === 127) resolve({ failed: 'was not found' });
       else resolve({ failed: signal === null ? `ended with exit code ${code}` : `was ended by ${signal}` });
     });

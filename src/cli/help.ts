@@ -35,6 +35,7 @@ export function overview(): string {
     'Start here:',
     ...columns([
       ['memfix check .', 'what there is to fix, and why'],
+      ['memfix --oom train.log', 'what explains that a run ran out of memory'],
       ['memfix diff .', 'the fixes as a patch'],
       ['memfix apply --interactive .', 'review and apply, one by one'],
       ['memfix prove . -- python train.py', 'your own command, before and after'],

@@ -18,8 +18,11 @@ export const KEYS: readonly KeyHelp[] = [
   { key: 's', does: 'suppress it with a comment, with a reason if you like' },
   { key: 'j', does: 'next finding' },
   { key: 'k', does: 'previous finding' },
-  { key: '/', does: 'go to a finding: by its number, or by words of its path, transform or code; so does g' },
-  { key: 'u', does: 'undo the last answer' },
+  {
+    key: '/',
+    does: 'go to a finding: by number, `train.py:36`, or words of path, transform or code; so does g',
+  },
+  { key: 'u', does: 'undo the last answer, and its yes for good' },
   { key: 'i', does: 'all about this finding: every question, the evidence, the page of its transform' },
   { key: 'Space', does: 'scroll a change that is longer than the window; so do the arrow keys' },
   { key: 'p', does: 'print this finding again, with its whole change' },

@@ -1,11 +1,17 @@
 import type { Decision } from '../engine/outcome.js';
 import { SAFETIES } from '../report/report.js';
 import type { Safety } from '../toolkit/contract.js';
+import { numbersOf } from './session-places.js';
 
 /** One finding of the review, by name: what it looks like is the screen's business. */
 export interface Item {
+  /** Its path and `shown`. */
   readonly ref: string;
   readonly path: string;
+  /** The engine's name for it in the text that was scanned. */
+  readonly key: string;
+  /** Names what a person sees of it: it has another name once that changes. */
+  readonly shown: string;
   readonly transform: string;
   readonly safety: Safety;
   /** What is worth more comes first: by effect, leaks before all else, then file by file. */
@@ -15,9 +21,28 @@ export interface Item {
   readonly like: string;
   /** Findings that are fixed by the same lines in another way: of them and this one, at most one is taken. */
   readonly rivals: readonly string[];
+  /** Findings of other transforms whose fix is the same to the byte: they have no card of their own. */
+  readonly twins: readonly { readonly key: string; readonly transform: string }[];
 }
 
+/** By rank, file and place; alternatives come right after the first of them. */
 export function inReviewOrder(items: readonly Item[]): readonly Item[] {
+  const sorted = inOrder(items);
+  const taken = new Set<Item>();
+  const ordered: Item[] = [];
+  const byRef = new Map(sorted.map((item) => [item.ref, item]));
+  for (const item of sorted) {
+    const rivals = inOrder(item.rivals.flatMap((ref) => byRef.get(ref) ?? []));
+    for (const each of [item, ...rivals]) {
+      if (taken.has(each)) continue;
+      taken.add(each);
+      ordered.push(each);
+    }
+  }
+  return ordered;
+}
+
+function inOrder(items: readonly Item[]): readonly Item[] {
   return [...items].sort(
     (a, b) =>
       a.rank - b.rank ||
@@ -70,6 +95,8 @@ export interface Review {
 }
 
 export const CTRL_C = '\x03';
+/** Something was pasted. */
+export const PASTED = 'paste';
 const CTRL_D = '\x04';
 
 /** Starts at the first finding without an answer. */
@@ -100,11 +127,9 @@ export function press(review: Review, key: string): Review {
     case 'D':
       return skipAll(at, allOfTransform(at), current(at).transform);
     case 'j':
-      return at.cursor + 1 < at.items.length
-        ? { ...at, cursor: at.cursor + 1 }
-        : noted(at, 'This is the last finding.');
+      return toPlace(at, 1) ?? noted(at, 'This is the last finding.');
     case 'k':
-      return at.cursor > 0 ? { ...at, cursor: at.cursor - 1 } : noted(at, 'This is the first finding.');
+      return toPlace(at, -1) ?? noted(at, 'This is the first finding.');
     case 'u':
       return undo(at);
     case 'e':
@@ -125,11 +150,20 @@ export function press(review: Review, key: string): Review {
       return { ...at, mode: 'quit' };
     case CTRL_C:
       return { ...at, mode: 'interrupted' };
+    case PASTED:
+      return noted(at, 'Pasted text is not taken as keys.');
     default:
       if (/^[1-9]$/.test(key)) return toAlternative(at, Number(key));
       if (key === ' ') return noted(at, 'The whole change is in view.');
       return noted(at, `${/^[!-~]$/.test(key) ? `“${key}”` : 'That'} is not a key here; ? lists them.`);
   }
+}
+
+/** To the finding so many numbers on, the first of its alternatives. */
+function toPlace(review: Review, by: number): Review | undefined {
+  const numbers = numbersOf(review.items);
+  const cursor = numbers.indexOf((numbers[review.cursor] ?? 0) + by);
+  return cursor === -1 ? undefined : { ...review, cursor };
 }
 
 /** Back to asking, after an errand or with something to say. */
@@ -155,32 +189,6 @@ export function rewrite(review: Review, text: string | undefined, note: string):
   if (text === undefined) edits.delete(ref);
   else edits.set(ref, text);
   return { ...resume(review, note), edits };
-}
-
-/**
- * The file changed on disk and was scanned again. Answers hold where the same finding is still there,
- * except a person's own text: it was written for lines that may be gone.
- */
-export function rescanned(review: Review, path: string, found: readonly Item[], note: string): Review {
-  const from = review.items.findIndex((item) => item.path === path);
-  const items = inReviewOrder([...review.items.filter((item) => item.path !== path), ...found]);
-  const paths = new Map(items.map((item) => [item.ref, item.path]));
-  const holds = (ref: string, isOwnText: boolean) =>
-    paths.has(ref) && !(isOwnText && paths.get(ref) === path);
-  const answers = new Map([...review.answers].filter(([ref, { kind }]) => holds(ref, kind === 'edited')));
-  const edits = new Map([...review.edits].filter(([ref]) => holds(ref, true)));
-  const steps = review.steps.map(({ cursor, before }) => ({
-    cursor,
-    before: new Map(
-      [...before].map(([ref, past]) => [ref, holds(ref, past?.kind === 'edited') ? past : undefined]),
-    ),
-  }));
-  const here = items.findIndex((item) => item.ref === review.items[review.cursor]?.ref);
-  const moved = noted({ ...review, items, answers, edits, steps, cursor: here === -1 ? from : here }, note);
-  if (review.mode === 'quit' || review.mode === 'interrupted') return moved;
-  return here !== -1 && review.mode !== 'finished'
-    ? { ...moved, mode: 'asking' }
-    : toOpen(moved, moved.cursor);
 }
 
 /** Files whose findings all have an answer. */
@@ -306,7 +314,7 @@ function undo(review: Review): Review {
 }
 
 /** To the next finding without an answer, from `start` on and then from the top; done when there is none. */
-function toOpen(review: Review, start: number): Review {
+export function toOpen(review: Review, start: number): Review {
   const open = (item: Item) => !review.answers.has(item.ref);
   const ahead = review.items.findIndex((item, index) => index >= start && open(item));
   const cursor = ahead === -1 ? review.items.findIndex(open) : ahead;

@@ -19,6 +19,7 @@ import { unchanged } from '../workspace/unchanged.js';
 import { type Visit, visit, withRefused } from '../workspace/visit.js';
 import { type Context, Progress } from './context.js';
 import { type Io, readAll } from './io.js';
+import { loggedIn } from './oom.js';
 import { cacheOf, keep } from './remembering.js';
 import { unreadConfigs } from './unread-configs.js';
 
@@ -73,7 +74,11 @@ export interface StandardInput {
 
 export async function prepare(context: Context): Promise<Look> {
   const others = { areThere: false };
-  const request = context.args.request(context.io.cwd, context.io.env);
+  const logged = context.args.text('oom') === undefined ? undefined : await loggedIn(context);
+  const request = {
+    ...context.args.request(context.io.cwd, context.io.env),
+    ...(logged && { logged }),
+  };
   const project = new Project(request, context.catalogue, () => others.areThere);
   const cache = await cacheOf(context, project);
   project.ground.memory = cache;
@@ -218,7 +223,7 @@ function sayWhatRuns(context: Context, project: Project): void {
   if (config.path === undefined && !request.isolated)
     for (const name of unreadConfigs(folder))
       context.say(
-        `${printable(name)} is not read: a config is memfix.toml, or \`[tool.memfix]\` in pyproject.toml.`,
+        `${printable(name)} is not read: a config is memfix.toml, or \`[tool.memfix]\` in pyproject.toml${name.includes('ignore') ? '; files are passed over by its `exclude`' : ''}.`,
       );
   for (const { id, table } of project.idle)
     context.say(`\`${id}\` does nothing before its option is set: ${table} (\`memfix explain ${id}\`).`);

@@ -3,25 +3,49 @@ import type { Diagnosis, Evidence } from '../oom/diagnosis.js';
 import type { CheckedFiles } from '../oom/places.js';
 import { shellWord } from '../report/prose.js';
 import type { Report } from '../report/report.js';
+import type { PyModule } from '../semantic/module.js';
 import { isNotebookName } from '../text/notebook/notebook.js';
 import { outputsIn } from '../text/notebook/outputs.js';
 import { textOf } from '../workspace/bounded.js';
+import type { Logged } from '../workspace/dependencies.js';
 import { Failure } from '../workspace/failure.js';
 import type { Project } from '../workspace/project.js';
 import type { Context } from './context.js';
 
-/** What the log and the snapshot of `--oom` and `--snapshot` tell; undefined where neither is given. */
-export async function evidenceOf(context: Context): Promise<Evidence | undefined> {
+const READ = new WeakMap<Context, Promise<Evidence | undefined>>();
+
+/** What the log and the snapshot of `--oom` and `--snapshot` tell; undefined where neither is given. Each is read once. */
+export function evidenceOf(context: Context): Promise<Evidence | undefined> {
+  let read = READ.get(context);
+  if (read === undefined) {
+    read = readEvidence(context);
+    READ.set(context, read);
+  }
+  return read;
+}
+
+async function readEvidence(context: Context): Promise<Evidence | undefined> {
   const { args } = context;
   const log = args.text('oom');
   const snapshot = args.text('snapshot');
   if (log === undefined && snapshot === undefined) return undefined;
-  if (log === '-' && args.readsStdin)
+  if (args.isLogPiped && args.readsStdin)
     throw args.misuse('Standard input is either the code or the log: `-` can stand for one of them.');
   return {
     ...(log !== undefined && { log: await readLog(context, log) }),
     ...(snapshot !== undefined && { snapshot: await readSnapshot(context, snapshot) }),
   };
+}
+
+/** What the words of the log say about the torch that wrote it. */
+export async function loggedIn(context: Context): Promise<Logged | undefined> {
+  const evidence = await evidenceOf(context);
+  const { torchOf } = await import('../oom/message.js');
+  for (const { message } of evidence?.log?.outOfMemory ?? []) {
+    const versions = torchOf(message);
+    if (versions !== undefined) return { ...versions, source: evidence?.log?.name ?? '' };
+  }
+  return undefined;
 }
 
 async function readLog({ io }: Context, path: string): Promise<NonNullable<Evidence['log']>> {
@@ -64,7 +88,34 @@ export async function withDiagnosis(
   project: Project,
 ): Promise<Report> {
   if (evidence === undefined) return report;
-  const { diagnose } = await import('../oom/diagnosis.js');
-  const oom: Diagnosis = diagnose(evidence, files, report.scans, (id) => project.vocabulary.meta(id));
-  return { ...report, oom };
+  const { diagnose, startedScript } = await import('../oom/diagnosis.js');
+  const { loadParser } = await import('../syntax/parser.js');
+  const modules = await import('../semantic/module.js');
+  const parser = await loadParser();
+  const parsed = new Map<string, { readonly module: PyModule; readonly dispose: () => void } | undefined>();
+  const moduleOf = (name: string) => {
+    if (!parsed.has(name)) {
+      const text = files.text(name);
+      const tree = text === undefined ? undefined : parser.parse(text);
+      parsed.set(
+        name,
+        text === undefined || tree === undefined
+          ? undefined
+          : { module: new modules.PyModule(name, text, tree), dispose: () => tree.dispose() },
+      );
+    }
+    return parsed.get(name)?.module;
+  };
+  try {
+    const oom: Diagnosis = diagnose(evidence, { ...files, module: moduleOf }, report.scans, (id) =>
+      project.vocabulary.meta(id),
+    );
+    const script = startedScript(oom.errors);
+    const text = script === undefined ? undefined : files.text(script);
+    if (script === undefined || text === undefined) return { ...report, oom };
+    const { budgetFor } = await import('./budget-runs.js');
+    return { ...report, oom: { ...oom, budget: await budgetFor(project, script, text) } };
+  } finally {
+    for (const each of parsed.values()) each?.dispose();
+  }
 }

@@ -38,7 +38,6 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--add-noqa', 'memfix baseline'],
   ['--fix-dry-run', 'memfix diff'],
   ['--fix-only', 'memfix apply'],
-  ['--rule', '--select'],
   ['--print-config', 'memfix config'],
   ['--extend-exclude', '--exclude'],
   ['--extend-ignore', '--ignore'],
@@ -85,6 +84,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['--pipe', 'It speaks on standard input and output: `--stdio`.'],
   ['--no-ignore', 'A file that is named is read, also where git ignores it.'],
   ['--report-unused-disable-directives', 'Comments that silence nothing are always told.'],
+  ['--rule', '`--select` and `--ignore` choose transforms.'],
   ['--include', 'Name the files or folders as paths.'],
   ['--ext', 'Python files and notebooks are read; name others as paths.'],
 ]);

@@ -24,7 +24,7 @@ function linesOf(text: string, columns: number): number {
   return count - 1;
 }
 
-/** Shows it and waits until the reader has seen enough; false where the pager could not be started. */
+/** Shows it and waits until the reader has seen enough; false where the pager could not be started, or failed. */
 export async function page(command: string, text: string, env: Io['env']): Promise<boolean> {
   const { spawn } = await import('node:child_process');
   const ours = () => undefined;
@@ -43,7 +43,8 @@ export async function page(command: string, text: string, env: Io['env']): Promi
       child.once('error', () => done(127));
       child.once('exit', (status) => done(status));
     });
-    return code !== 126 && code !== 127;
+    // Without a code it was ended by a signal, as by Ctrl-C: the reader has seen enough.
+    return code === 0 || code === null;
   } finally {
     process.removeListener('SIGINT', ours);
   }

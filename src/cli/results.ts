@@ -41,7 +41,18 @@ export function withLeaks({ catalogue, args }: Context, report: Report): Report 
   const leaks = catalogue.entries.filter(({ symptom }) => symptom === 'leak').map(({ id }) => id);
   const onlyChanged = args.given.some((name) => name === 'changed' || name === 'staged' || name === 'since');
   const takesUnsafe = args.choice('unsafe-fixes') === true;
-  return { ...report, leaks: new Set(leaks), onlyChanged, takesUnsafe, aim: args.aim, terms: args.terms };
+  const { aim, terms, chosen, limits, isLogPiped } = args;
+  return {
+    ...report,
+    leaks: new Set(leaks),
+    onlyChanged,
+    takesUnsafe,
+    aim,
+    terms,
+    chosen,
+    limits,
+    isLogPiped,
+  };
 }
 
 async function sayWorth(context: Context, report: Report): Promise<void> {
@@ -54,7 +65,16 @@ async function sayWorth(context: Context, report: Report): Promise<void> {
     verbose: context.isVerbose,
     isTerminal: context.io.stderr.isTTY === true,
   };
-  for (const line of mostWorth(report, { gain: (id) => gains.get(id) ?? 0 }, view)) context.say(line);
+  const wider = context.catalogue.entries.filter(({ options }) =>
+    Object.values(options).some(({ whenNamed }) => whenNamed !== undefined),
+  );
+  const cached = context.catalogue.entries.filter(({ symptom }) => symptom === 'fragmentation');
+  const weights = {
+    gain: (id: string) => gains.get(id) ?? 0,
+    isCacheOnly: (id: string) => cached.some((entry) => entry.id === id),
+    isWiderWhenNamed: (id: string) => wider.some((entry) => entry.id === id),
+  };
+  for (const line of mostWorth(report, weights, view)) context.say(line);
 }
 
 async function runsShown(

@@ -122,6 +122,7 @@ function takesValue(word: string): boolean {
 /** `memfix .`, `memfix --fix src`: no command, and something that `check` understands, as other tools are called. */
 function isForCheck(word: string, io: Io): boolean {
   if (commandNamed(word, []) !== undefined) return false;
+  if (word === '-') return true;
   if (!word.startsWith('-')) return existsSync(resolve(io.cwd, word)) || isPattern(word, io);
   const [name = ''] = word.replace(/^--?(?:no-)?/, '').split('=');
   return (
@@ -214,6 +215,14 @@ function unknownCommand(word: string): Failure {
     );
   }
   const own = OTHERS_COMMANDS.get(word);
+  if (word.startsWith('!'))
+    return new Failure(
+      'Unknown command',
+      `\`${word}\` is no command. Did you mean \`--exclude ${word.slice(1)}\`?`,
+      NEXT,
+    );
+  if (/[/\\]|\.(?:py|ipynb)$/.test(word))
+    return new Failure('Path not found', `\`${word}\` does not exist, and is no command.`, NEXT);
   return new Failure(
     'Unknown command',
     `\`${word}\` is no command.${OTHERS_STARTS.get(word) ?? ''}${own === undefined ? didYouMean(word, known) : ` Did you mean \`memfix ${own}\`?`}`,

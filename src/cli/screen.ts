@@ -42,6 +42,10 @@ export interface Card {
   readonly answer: Decision | undefined;
   /** The change is the person's own replacement. */
   readonly isEdited: boolean;
+  /** The person left another text for it in the editor. */
+  readonly hasDraft: boolean;
+  /** Other transforms that propose the same change, to the byte. */
+  readonly twins: readonly string[];
   /** What runs of the person's own command have said of it. */
   readonly standing: Standing | undefined;
   /** Fixes of the same lines, of which one can be taken, by their numbers; empty where there is no other. */
@@ -160,23 +164,27 @@ export function detailText({ finding, meta, alternatives, standing }: Card, { pa
 }
 
 function headLines(
-  { position, total, answered, kin, path, finding, standing, answer, isEdited }: Card,
+  { position, total, answered, kin, path, finding, standing, answer, isEdited, ...card }: Card,
   look: Look,
 ): string[] {
   const { paint, width } = look;
   const place = path + placeMark(finding.at);
   const share = total < 10 ? '' : ` · ${Math.floor((100 * answered) / total)} %`;
-  const start = `── ${position}/${total}${share} ── `;
+  const way = card.alternatives.findIndex(({ isThis }) => isThis) + 1;
+  const ways = way === 0 ? '' : ` · way ${way} of ${card.alternatives.length}`;
+  const start = `── ${position}/${total}${ways}${share} ── `;
   const shown = clipStart(place, width - widthOf(start) - 1);
   const rule = '─'.repeat(Math.max(width - widthOf(start) - widthOf(shown) - 1, 0));
   const tags = [
     paint.bold(finding.transform),
+    ...card.twins.map((twin) => `also ${paint.bold(twin)}`),
     // What is proven and measured is so of the proposed fix.
     ...(isEdited
       ? [paint.magenta('your own replacement')]
       : [paint[SAFETY_TONE[finding.safety]](standingOf(finding, standing)), finding.numerics]),
     ...(kin > 1 ? [`${kin - 1} more of this kind`] : []),
     ...(answer === undefined ? [] : [paint.magenta(answerText(answer))]),
+    ...(card.hasDraft ? [paint.magenta('you have a draft: e opens it')] : []),
   ];
   return [
     '',

@@ -8,6 +8,7 @@ import { alternativesOf, current, likeInARow, openOfTransform, type Review } fro
 import { type Card, type Drawn, detailText, helpText, type Look, noteText } from './screen.js';
 import { previewOf } from './session-edit.js';
 import type { ReviewedFiles } from './session-files.js';
+import { isAnswered, numbersOf, placesOf } from './session-places.js';
 
 interface Sources {
   readonly engine: Engine;
@@ -16,15 +17,22 @@ interface Sources {
 }
 
 /** The finding on screen. */
-export async function cardOf(review: Review, files: ReviewedFiles, sources: Sources): Promise<Card> {
+export async function cardOf(
+  review: Review,
+  files: ReviewedFiles,
+  sources: Sources,
+  draft?: string,
+): Promise<Card> {
   const item = current(review);
   const file = files.file(item.path);
   const proposed = files.finding(item);
   const text = review.edits.get(item.ref);
   // What is asked is asked about the proposed fix.
+  const places = placesOf(review.items);
   const finding = text === undefined ? proposed : { ...proposed, questions: [], assumed: [] };
   return {
-    ...{ position: review.cursor + 1, total: review.items.length, answered: review.answers.size },
+    ...{ position: numbersOf(review.items)[review.cursor] ?? 1, total: places.length },
+    answered: places.filter((place) => isAnswered(place, review.answers)).length,
     ...{ kin: openOfTransform(review), row: likeInARow(review).length },
     alternatives: alternativesOf(review).map((each) => ({
       title: `${each.transform} (${each.safety}): ${files.finding(each).fix?.title}`,
@@ -36,6 +44,8 @@ export async function cardOf(review: Review, files: ReviewedFiles, sources: Sour
     preview: await previewOf(sources.engine, file, proposed, text),
     answer: review.answers.get(item.ref),
     isEdited: text !== undefined,
+    hasDraft: draft !== undefined && draft !== text,
+    twins: item.twins.map(({ transform }) => transform),
   };
 }
 

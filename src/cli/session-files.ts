@@ -1,25 +1,20 @@
 import { withAssumed } from '../engine/assumed.js';
 import type { Engine, EngineSetup } from '../engine/engine.js';
 import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
-import { plural } from '../report/prose.js';
+import { SAFETIES } from '../report/report.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import { EFFECTS } from '../toolkit/effect.js';
 import { type Asked, contentHash } from '../workspace/answers.js';
 import { type Item, inReviewOrder } from './keys.js';
+import { shownNames } from './session-shown.js';
 
 /** A file that is not as it was: its findings now, or why it has none. */
 export interface Change {
   readonly path: string;
   readonly items: readonly Item[];
   readonly lost?: string;
-}
-
-/** `before`: its findings then. `open`: those of now that have no answer. */
-export function changeNote({ path, items, lost }: Change, before: number, open: number): string {
-  if (lost !== undefined)
-    return `${path} changed on disk and its ${plural(before, 'finding')} left the review: ${lost}.`;
-  const held = plural(items.length - open, 'answer');
-  return `${path} changed on disk and was scanned again: ${held} still held, ${open} to be asked.`;
+  /** The file as it was. */
+  readonly before: SourceFile;
 }
 
 /** What a finding has to do with memory that ran out. */
@@ -35,7 +30,10 @@ export type Reasons = ReadonlyMap<string, Reason>;
 /** The files under review as they were last read, and their findings by name. */
 export class ReviewedFiles {
   readonly #files = new Map<string, SourceFile>();
+  /** As they were scanned. */
   readonly #findings = new Map<string, Finding>();
+  /** Yeses for good of this session, the last one last. */
+  readonly #assumed: NonNullable<EngineSetup['assumes']>[] = [];
   readonly items: readonly Item[];
 
   constructor(
@@ -57,11 +55,11 @@ export class ReviewedFiles {
   finding(item: Item): Finding {
     const finding = this.#findings.get(item.ref);
     if (finding === undefined) throw new RangeError(`${item.ref} is not under review`);
-    return finding;
+    return this.#withAssumed(finding, item.path);
   }
 
-  reason({ ref }: Item): Reason | undefined {
-    return this.reasons?.get(ref);
+  reason({ path, key }: Item): Reason | undefined {
+    return this.reasons?.get(`${path}\0${key}`);
   }
 
   /** Whether the run knew of it from the start, asked about or not. */
@@ -69,48 +67,66 @@ export class ReviewedFiles {
     return this.reasons?.has(refOf(path, finding)) === true;
   }
 
-  asked(item: Item): Asked {
-    return { path: item.path, hash: contentHash(this.file(item.path).source), key: this.finding(item).key };
+  asked({ path, shown }: Item): Asked {
+    return { path, hash: contentHash(this.file(path).source), key: shown };
   }
 
   /** The items as they are once some questions are answered for good. */
   assume(items: readonly Item[], assumes: NonNullable<EngineSetup['assumes']>): readonly Item[] {
-    return items.map((item) => {
-      const finding = withAssumed({ assumes }, this.finding(item), item.path);
-      this.#findings.set(item.ref, finding);
-      return { ...item, safety: finding.safety };
-    });
+    this.#assumed.push(assumes);
+    return this.#again(items);
+  }
+
+  /** The items without the last of these answers. */
+  assumeNoMore(items: readonly Item[]): readonly Item[] {
+    this.#assumed.pop();
+    return this.#again(items);
   }
 
   /** Reads the file again; undefined when nothing changed. */
   refresh(path: string): Change | undefined {
     const now = this.reread(path);
-    if (now !== undefined && isSame(now, this.file(path))) return undefined;
-    if (now === undefined) return { path, items: [], lost: 'it is gone or can no longer be read' };
+    const before = this.file(path);
+    if (now !== undefined && isSame(now, before)) return undefined;
+    if (now === undefined) return { path, before, items: [], lost: 'it is gone or can no longer be read' };
     const scan = this.engine.scan(now);
-    if (scan.kind === 'skipped') return { path, items: [], lost: scan.reason };
-    return { path, items: this.#add(scan) };
+    if (scan.kind === 'skipped') return { path, before, items: [], lost: scan.reason };
+    return { path, before, items: this.#add(scan) };
+  }
+
+  #again(items: readonly Item[]): readonly Item[] {
+    return items.map((item) => ({ ...item, safety: this.finding(item).safety }));
+  }
+
+  #withAssumed(finding: Finding, path: string): Finding {
+    return this.#assumed.reduce((known, assumes) => withAssumed({ assumes }, known, path), finding);
   }
 
   #add({ file, findings }: Scan): readonly Item[] {
     this.#files.set(file.path, file);
-    return findings
-      .filter((finding) => finding.fix !== undefined)
+    const { path } = file;
+    const fixable = findings.filter((finding) => finding.fix !== undefined);
+    const names = shownNames(file.source.text, fixable);
+    const refs = new Map(fixable.map((finding) => [finding.key, `${path}\0${names.get(finding)}`]));
+    const twins = twinsIn(this.engine, file, fixable);
+    const copies = new Set([...twins.values()].flat());
+    return fixable
+      .filter((finding) => !copies.has(finding))
       .map((finding) => {
-        const { transform, safety, alternatives = [] } = finding;
-        const ref = refOf(file.path, finding);
+        const { transform, key, alternatives = [] } = finding;
+        const ref = refs.get(key) ?? '';
         this.#findings.set(ref, finding);
+        const { safety } = this.#withAssumed(finding, path);
+        const own = twins.get(finding) ?? [];
+        const rank = this.reasons?.get(refOf(path, finding))?.rank ?? this.#rank(finding);
         return {
-          ...{
-            ref,
-            path: file.path,
-            transform,
-            safety,
-            rank: this.reasons?.get(ref)?.rank ?? this.#rank(finding),
-            at: finding.span.start,
-          },
+          ...{ ref, path, key, shown: names.get(finding) ?? '', transform, safety, rank },
+          at: finding.span.start,
           like: [transform, safety, finding.message.replace(/`[^`]*`/g, '``')].join('\0'),
-          rivals: alternatives.map((key) => `${file.path}\0${key}`),
+          rivals: alternatives.flatMap((other) =>
+            [...copies].some((copy) => copy.key === other) ? [] : (refs.get(other) ?? []),
+          ),
+          twins: own.map((twin) => ({ key: twin.key, transform: twin.transform })),
         };
       });
   }
@@ -122,6 +138,28 @@ export class ReviewedFiles {
   }
 }
 
+/** Fixes of the same lines that write the very same bytes: the first, by safety, with the others. */
+function twinsIn(
+  engine: Engine,
+  file: SourceFile,
+  findings: readonly Finding[],
+): ReadonlyMap<Finding, readonly Finding[]> {
+  const twins = new Map<Finding, Finding[]>();
+  const results = new Map<string, Finding>();
+  const able = findings.filter(({ alternatives = [] }) => alternatives.length > 0);
+  able.sort((a, b) => SAFETIES.indexOf(a.safety) - SAFETIES.indexOf(b.safety));
+  for (const finding of able) {
+    const { after, beside = [] } = engine.preview(file, finding);
+    const result = JSON.stringify([after, beside]);
+    const first = results.get(result);
+    if (first === undefined) results.set(result, finding);
+    else if (first.alternatives?.includes(finding.key))
+      twins.set(first, [...(twins.get(first) ?? []), finding]);
+  }
+  return twins;
+}
+
+/** The name of a finding in a run. */
 export function refOf(path: string, finding: Finding): string {
   return `${path}\0${finding.key}`;
 }

@@ -41,6 +41,8 @@ export interface ReviewResult {
   readonly declined: number;
   /** Findings that are still there and were not declined. */
   readonly unanswered: number;
+  /** Findings that left the review, since their file changed on disk. */
+  readonly gone: number;
   /** Files written. */
   readonly files: number;
   readonly failed: readonly { readonly path: string; readonly reason: string }[];

@@ -1,7 +1,6 @@
 import type { EngineSetup } from '../engine/engine.js';
 import type { Question } from '../semantic/question.js';
 import type { Reach } from '../workspace/assumptions.js';
-import type { Review } from './keys.js';
 
 /** Writes a yes to these questions down; `note` says what was written, or why nothing was. */
 export type Remember = (
@@ -15,6 +14,8 @@ export type Remember = (
   readonly file?: string;
   /** Whether what was written counts for a file; without it, it counts for all. */
   isFor?(path: string): boolean;
+  /** Takes it out of the file again; false where the file has changed since. */
+  takeBack?(): boolean;
 };
 
 /** Whom else the yes answers. */
@@ -33,10 +34,10 @@ export function covers(
 
 export function reachQuestion(count: number, file = 'the configuration'): string {
   const what = count === 1 ? 'The yes to this question' : `The yes to these ${count} questions`;
-  return `${what} is written into ${file}. For this place only (t, Enter), for like questions in this file (f), or for like questions in all files (a)? Esc cancels.`;
+  return `${what} is written into ${file}. For this place only (t), for like questions in this file (f), or for like questions in all files (a)? Esc cancels.`;
 }
 
-const REACHES: Readonly<Record<string, Reach>> = { '': 'here', t: 'here', f: 'file', a: 'everywhere' };
+const REACHES: Readonly<Record<string, Reach>> = { t: 'here', f: 'file', a: 'everywhere' };
 
 /** What a person means by a letter or a word; undefined where that is nothing known. */
 export function reachMeant(typed: string): Reach | undefined {
@@ -45,12 +46,12 @@ export function reachMeant(typed: string): Reach | undefined {
 
 /** What a review says at its end of a yes that was written down. */
 export function keptNote(file: string): string {
-  return `What you answered for good stays in \`assume\` of ${file}, also after \`memfix undo\`: take it out there to be asked again.`;
+  return `What you answered for good is in \`assume\` of ${file}; \`memfix undo\` takes it back too.`;
 }
 
-/** After the answer was taken back: the yes that was written down with it is still in `file`, if it was. */
-export function withKept(review: Review, file: string | undefined): Review {
-  if (file === undefined) return review;
-  const note = `The yes stays in \`assume\` of ${file}: take it out there to be asked again.`;
-  return { ...review, note: `${review.note ?? ''} ${note}`.trim() };
+/** After `u`: what became of the yes that was written into a file. */
+export function takenBackNote(file: string, isTakenBack: boolean): string {
+  return isTakenBack
+    ? `The yes was taken out of ${file} too.`
+    : `The yes stays in \`assume\` of ${file}, which has changed since: take it out there to be asked again.`;
 }

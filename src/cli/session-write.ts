@@ -6,7 +6,9 @@ import { contentHash, type Entry } from '../workspace/answers.js';
 import { excludedIn } from '../workspace/changes.js';
 import type { Written } from '../workspace/write.js';
 import { finishedPaths, type Item, type Review } from './keys.js';
-import { type ReviewedFiles, refOf } from './session-files.js';
+import type { ReviewedFiles } from './session-files.js';
+import { isDeclined, placesOf } from './session-places.js';
+import { shownNames } from './session-shown.js';
 
 /** What became of one file whose answers were carried out. */
 export interface Landed {
@@ -40,13 +42,16 @@ const MOST_NAMED = 5;
 /** The findings that are still there, by name: those without an answer, and in files that could not be written. */
 export function leftOpen(review: Review, landed: readonly Landed[], files: ReviewedFiles): readonly string[] {
   const written = new Set(landed.filter(({ failed }) => failed === undefined).map(({ path }) => path));
-  const open = review.items.filter(({ ref, path }) => {
-    const answer = review.answers.get(ref);
-    return answer === undefined || (answer.kind !== 'skip' && !written.has(path));
+  const isDone = ({ ref, path }: Item) =>
+    (review.answers.get(ref)?.kind ?? 'skip') !== 'skip' && written.has(path);
+  const open = placesOf(review.items).filter(
+    (place) => !isDeclined(place, review.answers) && !place.some(isDone),
+  );
+  const named = open.slice(0, MOST_NAMED).flatMap(([item, ...others]) => {
+    if (item === undefined) return [];
+    const ways = [item, ...others].map(({ transform }) => transform).join(' or ');
+    return [`${placeText(item.path, files.finding(item).at)} ${ways}`];
   });
-  const named = open
-    .slice(0, MOST_NAMED)
-    .map((item) => `${placeText(item.path, files.finding(item).at)} ${item.transform}`);
   const more = open.length - named.length;
   return [...named, ...(more > 0 ? [`and ${more} more`] : [])];
 }
@@ -59,86 +64,126 @@ export async function land(
   write: (outcome: Outcome) => Promise<Written>,
 ): Promise<Landed> {
   const nothing = { path, fixes: 0, suppressed: 0, fresh: 0, excluded: [], declined: [] };
-  const outcome = await engine.repair(files.file(path), answeredOnce(path, review.answers));
+  const outcome = await engine.repair(files.file(path), answeredOnce(path, review));
   if (outcome.kind === 'skipped') return { ...nothing, failed: outcome.reason };
   const bugs = outcome.bugs.length === 0 ? {} : { failed: outcome.bugs.join('; ') };
   if (outcome.after === outcome.file.source.text && outcome.beside.length === 0)
     return { ...nothing, ...bugs };
   const written = await write(outcome);
   if (!written.ok) return { ...nothing, failed: written.reason };
+  const twins = new Set(
+    review.items.flatMap((item) => (item.path === path ? item.twins : [])).map(({ key }) => key),
+  );
   const count = (...fates: readonly string[]) =>
-    outcome.settled.filter((settled) => fates.includes(settled.fate)).length;
+    outcome.settled.filter(({ fate, finding }) => fates.includes(fate) && !twins.has(finding.key)).length;
   const remaining = outcome.remaining.findings.filter((finding) => finding.fix !== undefined);
-  const known = new Set(review.items.map((item) => item.ref));
+  const known = new Set(keysIn(path, review));
   return {
     path,
     fixes: count('applied', 'edited'),
     suppressed: count('suppressed'),
-    fresh: remaining.filter((finding) => !known.has(refOf(path, finding)) && !files.isKnown(path, finding))
-      .length,
+    fresh: remaining.filter((finding) => !known.has(finding.key) && !files.isKnown(path, finding)).length,
     excluded: excludedIn(outcome),
-    declined: declinedAfter(path, review, remaining, contentHash(outcome.file.source, outcome.after)),
+    declined: declinedAfter(path, review, outcome, remaining),
     ...bugs,
   };
+}
+
+function keysIn(path: string, { items }: Review): readonly string[] {
+  const own = items.filter((item) => item.path === path);
+  return own.flatMap(({ key, twins }) => [key, ...twins.map((twin) => twin.key)]);
 }
 
 /** The same refusals under the names they have in the new text; none where old and new cannot be matched in order. */
 function declinedAfter(
   path: string,
   review: Review,
+  { file, after }: Outcome,
   remaining: readonly Finding[],
-  hash: string,
 ): readonly Entry[] {
   const isLeft = ({ ref }: Item) => (review.answers.get(ref)?.kind ?? 'skip') === 'skip';
   const left = review.items.filter((item) => item.path === path && isLeft(item)).sort((a, b) => a.at - b.at);
-  const matches = left.every((item, index) => remaining[index]?.transform === item.transform);
-  if (left.length !== remaining.length || !matches) return [];
-  return remaining.flatMap(({ key }, index): Entry[] => {
-    const isDeclined = review.answers.has(left[index]?.ref ?? '');
-    return isDeclined ? [{ path, hash, key, decision: { kind: 'skip' } }] : [];
+  const isTwin = ({ key, transform }: Finding) =>
+    left.some(
+      (item) =>
+        item.twins.some((twin) => twin.transform === transform) &&
+        remaining.some(
+          (other) => other.transform === item.transform && other.alternatives?.includes(key) === true,
+        ),
+    );
+  const single = remaining.filter((finding) => !isTwin(finding));
+  const matches = left.every((item, index) => single[index]?.transform === item.transform);
+  if (left.length !== single.length || !matches) return [];
+  const hash = contentHash(file.source, after);
+  const names = shownNames(after, remaining);
+  return single.flatMap((finding, index): Entry[] => {
+    const isAnswered = review.answers.has(left[index]?.ref ?? '');
+    const key = names.get(finding);
+    return isAnswered && key !== undefined ? [{ path, hash, key, decision: { kind: 'skip' } }] : [];
   });
 }
 
 /** A finding that is still there after its answer was carried out, as a person's own text may leave it, stays. */
-function answeredOnce(path: string, answers: ReadonlyMap<string, Decision>): Decide {
-  const open = new Map(answers);
-  return (finding) => {
-    const ref = refOf(path, finding);
-    const answer = open.get(ref);
-    open.delete(ref);
+function answeredOnce(path: string, { items, answers }: Review): Decide {
+  const open = new Map<string, Decision>();
+  for (const item of items) {
+    const answer = item.path === path ? answers.get(item.ref) : undefined;
+    if (answer === undefined) continue;
+    open.set(item.key, answer);
+    // A comment silences one transform.
+    if (answer.kind === 'suppress') for (const { key } of item.twins) open.set(key, answer);
+  }
+  return ({ key }) => {
+    const answer = open.get(key);
+    open.delete(key);
     return answer ?? { kind: 'skip' };
   };
 }
 
-/** What became of the findings, in one line. */
-export function totals(
-  count: Readonly<Record<'applied' | 'suppressed' | 'declined' | 'unanswered', number>> & {
-    readonly landed: readonly Landed[];
-  },
-): string {
-  const { landed, applied, suppressed, declined, unanswered } = count;
-  // A file that only got a comment has no fix.
-  const files = landed.filter(({ fixes }) => fixes > 0).length;
+/** What became of the findings of a review, alternatives counted once. */
+interface Counts {
+  readonly applied: number;
+  readonly suppressed: number;
+  readonly declined: number;
+  readonly unanswered: number;
+  readonly gone: number;
+  /** Files that got a fix; one that only got a comment has none. */
+  readonly fixedFiles: number;
+}
+
+export function countsOf({ items, answers }: Review, landed: readonly Landed[], gone: number): Counts {
+  const sum = (of: (file: Landed) => number) => landed.reduce((total, file) => total + of(file), 0);
+  const applied = sum(({ fixes }) => fixes);
+  const suppressed = sum((file) => file.suppressed);
+  const places = placesOf(items);
+  const declined = places.filter((place) => isDeclined(place, answers)).length;
+  const unanswered = Math.max(places.length - applied - suppressed - declined, 0);
+  const fixedFiles = landed.filter(({ fixes }) => fixes > 0).length;
+  return { applied, suppressed, declined, unanswered, gone, fixedFiles };
+}
+
+/** The same in one line. */
+export function totals({ applied, suppressed, declined, unanswered, gone, fixedFiles }: Counts): string {
   return [
     applied === 0
       ? 'No fix applied'
-      : `${plural(applied, 'fix', 'fixes')} applied in ${plural(files, 'file')}`,
+      : `${plural(applied, 'fix', 'fixes')} applied in ${plural(fixedFiles, 'file')}`,
     ...(suppressed > 0 ? [`${suppressed} suppressed`] : []),
     ...(declined > 0 ? [`${declined} declined`] : []),
     ...(unanswered > 0 ? [`${unanswered} left open`] : []),
+    ...(gone > 0 ? [`${gone} no longer there`] : []),
   ].join(', ');
 }
 
-/** Where a review stopped, and how to go on. */
+/** Where a review stopped, and how to go on; `isHeld`: there are answers or drafts to go on with. */
 export function farewell(
-  { items, cursor, mode, answers }: Review,
-  interrupted: boolean,
-  isKept: boolean,
+  { items, cursor, mode }: Review,
+  { interrupted, isKept, isHeld }: Readonly<Record<'interrupted' | 'isKept' | 'isHeld', boolean>>,
   aim: string | undefined,
 ): string {
   const where =
     mode === 'interrupted' ? `${items[cursor]?.path} was left as it was` : 'not all files were written';
   const left = interrupted ? `Stopped; ${where}. ` : '';
-  const again = command(answers.size === 0 ? 'apply -i' : 'apply -i --resume', aim);
-  return isKept ? `${left}${again} ${answers.size === 0 ? 'asks again' : 'goes on from here'}.` : left;
+  const again = command(isHeld ? 'apply -i --resume' : 'apply -i', aim);
+  return isKept ? `${left}${again} ${isHeld ? 'goes on from here' : 'asks again'}.` : left;
 }

@@ -1,39 +1,19 @@
 import type { Decision } from '../engine/outcome.js';
-import { plural } from '../report/prose.js';
 import { ERASE_LINE, forTerminal } from '../report/terminal.js';
 import { Ask, dropTyped, REDRAW, SCROLL_KEYS } from './ask.js';
 import { editText } from './editor.js';
-import {
-  CTRL_C,
-  current,
-  type Item,
-  press,
-  type Review,
-  rescanned,
-  resume,
-  rewrite,
-  suppress,
-  take,
-} from './keys.js';
-import {
-  boldText,
-  type Card,
-  cardText,
-  type Look,
-  listText,
-  lookOf,
-  noteText,
-  promptText,
-  questionsText,
-} from './screen.js';
+import { CTRL_C, current, type Item, press, type Review, resume, rewrite, suppress, take } from './keys.js';
+import { type Card, cardText, type Look, lookOf, noteText, promptText, questionsText } from './screen.js';
 import { cardOf, explanation, helpPages, scrolled } from './session-card.js';
 import { forEditor, fromEditor, type Trial, tryOut } from './session-edit.js';
-import { changeNote, ReviewedFiles } from './session-files.js';
+import { conclude } from './session-end.js';
+import { ReviewedFiles } from './session-files.js';
 import { goTo } from './session-find.js';
 import type { ReviewInput, ReviewResult } from './session-input.js';
 import { Memory } from './session-memory.js';
-import { covers, keptNote, reachMeant, reachQuestion, withKept } from './session-remember.js';
-import { farewell, type Landed, land, leftOpen, pathsToWrite, totals } from './session-write.js';
+import { covers, reachMeant, reachQuestion, takenBackNote } from './session-remember.js';
+import { changeNote, goneIn, rescanned } from './session-rescan.js';
+import { type Landed, land, pathsToWrite } from './session-write.js';
 
 /**
  * Asks about each finding that has a fix, then writes each file once. Nothing is written before the review ends,
@@ -49,6 +29,12 @@ export async function review(input: ReviewInput): Promise<ReviewResult> {
   }
 }
 
+interface Yes {
+  readonly step: Review['steps'][number] | undefined;
+  readonly file: string;
+  takeBack(): boolean;
+}
+
 class Session {
   readonly #files: ReviewedFiles;
   readonly #memory: Memory;
@@ -57,8 +43,13 @@ class Session {
   #review: Review;
   /** What the terminal shows, so that a question is printed once. */
   #onScreen: string | undefined;
-  /** The files that a yes to these findings was written to. */
-  readonly #remembered = new Map<string, string>();
+  /** Yeses for good that were written down, each with the step that it came with. */
+  readonly #yeses: Yes[] = [];
+  /** Sentences that nobody has seen yet. */
+  readonly #news: string[] = [];
+  /** Findings that left the review with a change on disk. */
+  #gone = 0;
+  #hasAsked = false;
   /** The row of its change that is the first in view, where the person has scrolled. */
   #from: number | undefined;
 
@@ -93,10 +84,22 @@ class Session {
       this.#refresh(path);
       if (!pathsToWrite(this.#review).includes(path)) continue;
       this.#print(`${ERASE_LINE}writing file ${landed.length + 1} …`);
-      landed.push(await land(path, this.#review, this.#files, this.input.engine, this.input.write));
+      const done = await land(path, this.#review, this.#files, this.input.engine, this.input.write);
+      const own = this.#review.items.filter((item) => item.path === path);
+      if (done.failed === undefined) this.#memory.keepWritten(own, this.#review.answers);
+      landed.push(done);
     }
     this.#print(ERASE_LINE);
-    return this.#conclude(landed, this.#ask.isInterrupted || wasInterrupted);
+    return conclude(
+      {
+        ...{ review: this.#review, files: this.#files, memory: this.#memory, failed: this.#failed },
+        ...{ news: this.#news, gone: this.#gone, aim: this.input.aim, print: (text) => this.#print(text) },
+        assumedIn: this.#yeses.map(({ file }) => file),
+        interrupted: this.#ask.isInterrupted || wasInterrupted,
+      },
+      landed,
+      lookOf(this.input.terminal),
+    );
   }
 
   async #step(): Promise<void> {
@@ -119,10 +122,10 @@ class Session {
     if (this.#refresh(item.path)) return;
     const page = await this.#page();
     const look = lookOf(this.input.terminal);
+    await this.#dropEarly();
     if (this.#onScreen !== item.ref) this.#from = undefined;
-    const notes = [this.#review.note, this.#memory.news()].flatMap((note) =>
-      note === undefined ? [] : [noteText(note, look)],
-    );
+    const told = [...this.#news.splice(0), this.#review.note, this.#memory.news()];
+    const notes = told.flatMap((note) => (note === undefined ? [] : [noteText(note, look)]));
     const said = notes.join('').split('\n').length - 1;
     let drawn = cardText(page, { ...look, height: look.height - said }, this.#from);
     if (this.#onScreen !== item.ref) this.#print(drawn.text);
@@ -137,9 +140,17 @@ class Session {
     }
     if (key === REDRAW) this.#onScreen = undefined;
     else if (key === CTRL_C || key === 'q' || !this.#refresh(item.path)) {
-      const kept = key === 'u' ? this.#remembered.get(this.#review.steps.at(-1)?.cursor ?? '') : undefined;
-      this.#take(withKept(press(this.#review, key), kept));
+      const step = this.#review.steps.at(-1);
+      this.#take(press(this.#review, key));
+      if (key === 'u') this.#takeBackYes(step);
     }
+  }
+
+  /** What was typed before the first card answers nothing: nobody has seen it. */
+  async #dropEarly(): Promise<void> {
+    if (this.#hasAsked) return;
+    this.#hasAsked = true;
+    if (await dropTyped(this.input.terminal)) this.#news.push('What was typed before this card was dropped.');
   }
 
   async #edit(): Promise<void> {
@@ -148,46 +159,43 @@ class Session {
     const file = this.#files.file(item.path);
     const finding = this.#files.finding(item);
     const { proposed } = engine.editableRegion(file, finding);
-    const start = forEditor(
-      this.#memory.drafts.get(item.ref) ?? this.#review.edits.get(item.ref) ?? proposed,
-    );
+    const own = this.#review.edits.get(item.ref);
+    const start = forEditor(this.#memory.drafts.get(item.ref) ?? own ?? proposed);
     const edited = await this.#lend(() => editText(start, `${item.transform}.py`, terminal, process.env));
     const text = fromEditor(edited.text, file, finding);
     if (edited.text !== start) this.#memory.keepDraft(item, text);
     this.#onScreen = undefined;
-    if (edited.kind === 'interrupted') return this.#take(press(this.#review, CTRL_C));
     if (edited.kind === 'failed') {
       this.#review = resume(this.#review, `Nothing was taken over: ${edited.reason}. Press e to try again.`);
       return;
     }
-    if (this.#refresh(item.path)) return;
-    if (text.trim() === '' || text === proposed) {
-      this.#memory.drafts.delete(item.ref);
-      const why = text === proposed ? 'Nothing was changed' : 'The replacement was empty';
-      this.#review = rewrite(this.#review, undefined, `${why}: this is the proposed fix.`);
+    const isEmpty = text.trim() === '';
+    if (isEmpty || text === proposed || !edited.isSaved) {
+      const isDropped = isEmpty || text === proposed;
+      if (isDropped) this.#memory.dropDraft(item);
+      const kept = isDropped ? undefined : own;
+      const why = isEmpty ? 'The replacement was empty' : 'Nothing was changed';
+      const what = kept === undefined ? 'the proposed fix' : 'your replacement';
+      this.#review = rewrite(this.#review, kept, `${why}: this is ${what}.`);
       return;
     }
+    // With the text in it, a change on disk tells what becomes of the text.
+    const before = this.#review;
+    this.#review = rewrite(before, text, 'This is your replacement: y applies it, e opens it again.');
+    if (this.#hasLost(item)) return;
     const trial = await this.#tried(item, { kind: 'edited', text });
-    if (trial.kind === 'fails') {
-      const note = `Your replacement was not taken over: ${trial.reason}. Press e to go on with it.`;
-      this.#review = resume(this.#review, note);
-    } else {
-      this.#review = rewrite(this.#review, text, 'This is your replacement: y applies it, e opens it again.');
-    }
+    if (trial.kind === 'stands') return;
+    const note = `Your replacement was not taken over: ${trial.reason}. Press e to go on with it.`;
+    this.#review = rewrite(this.#review, own, note);
   }
 
   async #suppress(): Promise<void> {
     const item = current(this.#review);
     this.#print(noteText('Type a reason, or Enter for none.', lookOf(this.input.terminal)));
-    const line = await this.#ask.line('#', `memfix: ignore[${item.transform}]`);
-    this.#onScreen = undefined;
-    if (line.kind === 'interrupted') return this.#take(press(this.#review, CTRL_C));
-    if (line.kind === 'cancelled') {
-      this.#review = resume(this.#review, 'Nothing was suppressed.');
-      return;
-    }
-    const reason = line.text.trim();
-    if (this.#refresh(item.path)) return;
+    const line = await this.#line('#', `memfix: ignore[${item.transform}]`, 'Nothing was suppressed.');
+    if (line === undefined) return;
+    const reason = line.trim();
+    if (this.#hasLost(item)) return;
     const trial = await this.#tried(
       item,
       reason === '' ? { kind: 'suppress' } : { kind: 'suppress', reason },
@@ -198,10 +206,22 @@ class Session {
   }
 
   async #find(): Promise<void> {
-    const line = await this.#ask.line('/', 'number or words');
+    const line = await this.#line('/', 'number, file:line or words');
+    if (line !== undefined) this.#review = goTo(this.#review, line, this.#files);
+  }
+
+  /** A line that was typed; without one the card is next, or the end. Ctrl-C leaves the line, and only then the review. */
+  async #line(prefix: string, message: string, note?: string): Promise<string | undefined> {
+    const line = await this.#ask.line(prefix, message);
     this.#onScreen = undefined;
-    if (line.kind === 'interrupted') return this.#take(press(this.#review, CTRL_C));
-    this.#review = line.kind === 'line' ? goTo(this.#review, line.text, this.#files) : resume(this.#review);
+    if (line.kind === 'line') return line.text;
+    if (line.kind === 'interrupted') this.#take(press(this.#review, CTRL_C));
+    else {
+      const again = line.by === 'Ctrl-C' ? 'Ctrl-C once more ends the review.' : undefined;
+      const notes = [note, again].filter((each) => each !== undefined);
+      this.#review = resume(this.#review, notes.length === 0 ? undefined : notes.join(' '));
+    }
+    return undefined;
   }
 
   /** In pieces of the window's size; then the card again, `below` rows of it with its prompt. */
@@ -211,8 +231,8 @@ class Session {
     for (const [at, page] of helpPages(look, below).entries()) {
       const key =
         at === 0 ? '' : await this.#ask.key(look.paint.bold('Any key goes on, q to the finding. '), true);
-      if (key === CTRL_C) return this.#take(press(this.#review, CTRL_C));
-      if (key === 'q') return;
+      if (this.#ask.isInterrupted) return this.#take(press(this.#review, CTRL_C));
+      if (key === 'q' || key === CTRL_C) return;
       this.#print(page);
     }
   }
@@ -230,30 +250,40 @@ class Session {
     // The card may have room for some of them only.
     if (questions.length > 1) this.#print(questionsText({ finding }, look));
     this.#print(noteText(reachQuestion(questions.length, this.input.assumesIn?.(item.path)), look));
-    const line = await this.#ask.line('?', 'this, file or all');
-    this.#onScreen = undefined;
+    const nothing = 'Nothing was remembered, and nothing answered.';
+    const line = await this.#line('?', 'this, file or all', nothing);
     // The next card is not on the screen yet.
     await dropTyped(this.input.terminal);
-    if (line.kind === 'interrupted') return this.#take(press(this.#review, CTRL_C));
-    const reach = line.kind === 'line' ? reachMeant(line.text) : undefined;
+    if (line === undefined) return;
+    const reach = reachMeant(line);
     if (reach === undefined) {
-      this.#review = resume(this.#review, 'Nothing was remembered, and nothing answered.');
+      this.#review = resume(this.#review, `${nothing} t, f or a says how far the yes reaches.`);
       return;
     }
-    if (this.#refresh(item.path)) return;
+    if (this.#hasLost(item)) return;
     const about = [item.transform, questions, item.path, reach] as const;
-    const { file, note, isFor } = this.input.remember(...about);
+    const { file, note, isFor, takeBack = () => false } = this.input.remember(...about);
     this.#take(take(resume(this.#review), note));
     if (file === undefined) return;
-    this.#remembered.set(item.ref, file);
-    this.#review = {
-      ...this.#review,
-      items: this.#files.assume(this.#review.items, covers(...about, isFor)),
-    };
+    this.#yeses.push({ step: this.#review.steps.at(-1), file, takeBack });
+    const items = this.#files.assume(this.#review.items, covers(...about, isFor));
+    this.#review = { ...this.#review, items };
+  }
+
+  /** `u` has taken a step back: with it goes the yes for good that came with it. */
+  #takeBackYes(step: Yes['step']): void {
+    const yes = this.#yeses.at(-1);
+    if (yes === undefined || yes.step !== step) return;
+    const isTakenBack = yes.takeBack();
+    const items = isTakenBack ? this.#files.assumeNoMore(this.#review.items) : this.#review.items;
+    if (isTakenBack) this.#yeses.pop();
+    const note = `${this.#review.note ?? ''} ${takenBackNote(yes.file, isTakenBack)}`.trim();
+    this.#review = { ...this.#review, items, note };
   }
 
   #page(): Promise<Card> {
-    return cardOf(this.#review, this.#files, this.input);
+    const draft = this.#memory.drafts.get(current(this.#review).ref);
+    return cardOf(this.#review, this.#files, this.input, draft);
   }
 
   /** It takes a while, and what comes next is not on the screen yet: what is typed meanwhile answers nothing. */
@@ -270,50 +300,26 @@ class Session {
     if (change === undefined) return false;
     this.#ask.forgetTyped();
     this.#onScreen = undefined;
-    const before = this.#review.items.filter((item) => item.path === path);
-    const next = rescanned(this.#review, path, change.items, '');
-    const open = change.items.filter((item) => !next.answers.has(item.ref)).length;
+    const now = change.lost === undefined ? this.#files.file(path) : undefined;
+    const next = rescanned(this.#review, change, now);
     if (change.lost !== undefined) this.#failed.push({ path, reason: change.lost });
-    this.#review = { ...next, note: changeNote(change, before.length, open) };
-    this.#memory.keep(change.items, new Map(), next.answers);
+    this.#news.push(changeNote(change, next, this.#review, this.#files));
+    this.#gone += goneIn(this.#review, next);
+    this.#review = next.review;
+    this.#memory.keep(change.items, new Map(), next.review.answers);
+    for (const { now: item, text } of next.lapsed)
+      if (item !== undefined && text !== undefined) this.#memory.keepDraft(item, text);
     return true;
+  }
+
+  /** Whether a change on disk has taken a finding away, or made another one of it; the person is told. */
+  #hasLost({ path, ref }: Item): boolean {
+    return this.#refresh(path) && !this.#review.items.some((item) => item.ref === ref);
   }
 
   #take(next: Review): void {
     this.#memory.keep(next.items, this.#review.answers, next.answers);
     this.#review = next;
-  }
-
-  #conclude(landed: readonly Landed[], interrupted: boolean): ReviewResult {
-    const look = lookOf(this.input.terminal);
-    for (const { path, failed, fresh, excluded, declined } of landed) {
-      if (failed !== undefined) this.#failed.push({ path, reason: failed });
-      this.#memory.keepEntries(declined);
-      const more = `${plural(fresh, 'finding')} of ${path} showed up only now; run memfix again to see more.`;
-      for (const sentence of [...excluded, ...(fresh > 0 ? [more] : [])])
-        this.#print(noteText(sentence, look));
-    }
-    const sum = (of: (file: Landed) => number) => landed.reduce((total, file) => total + of(file), 0);
-    const applied = sum((file) => file.fixes);
-    const suppressed = sum((file) => file.suppressed);
-    const { items, answers, mode } = this.#review;
-    const declined = [...answers.values()].filter(({ kind }) => kind === 'skip').length;
-    const unanswered = Math.max(items.length - applied - suppressed - declined, 0);
-    const files = landed.filter((file) => file.fixes + file.suppressed > 0).length;
-    const told = totals({ landed, applied, suppressed, declined, unanswered });
-    this.#print(`\n${boldText(`${told}.`, look)}`);
-    const left = leftOpen(this.#review, landed, this.#files);
-    if (unanswered > 0 && left.length > 0) this.#print(listText('Left open:', left, look));
-    if (mode === 'finished' && !interrupted && this.#failed.length === 0) this.#memory.forget();
-    else if (unanswered > 0)
-      this.#print(
-        noteText(
-          farewell(this.#review, interrupted, this.#memory.problem === undefined, this.input.aim),
-          look,
-        ),
-      );
-    for (const file of new Set(this.#remembered.values())) this.#print(noteText(keptNote(file), look));
-    return { applied, suppressed, declined, unanswered, files, failed: this.#failed, interrupted };
   }
 
   /** What was typed for the other program, and it did not take, answers nothing here. */

@@ -3,10 +3,11 @@ import { printable } from '../report/cells.js';
 import { plural, shellWord } from '../report/prose.js';
 import { isNotebookName } from '../text/notebook/notebook.js';
 import { Failure } from '../workspace/failure.js';
-import { stage } from '../workspace/git.js';
+import { indexEntries, stage } from '../workspace/git.js';
 import { guard, nothingLeft, withUnstaged } from '../workspace/guard.js';
 import { isInside, rootOf, shownFrom } from '../workspace/places.js';
 import { State } from '../workspace/state.js';
+import type { Writer } from '../workspace/writer.js';
 import type { Context } from './context.js';
 import type { Look } from './looking.js';
 import { tidy } from './tidying.js';
@@ -79,14 +80,18 @@ export function mixedFiles({ args }: Context, { targets }: Look): ReadonlySet<st
   return withUnstaged([...targets.values()].map(({ target }) => target));
 }
 
-/** With `--staged`, what was written is staged as well: a commit that is under way takes it along. */
+/**
+ * With `--staged`, what was written is staged as well: a commit that is under way takes it along. What the index had before
+ * goes into the journal. Whether anything was staged.
+ */
 export function stageFiles(
   context: Context,
   { targets }: Look,
   paths: readonly string[],
   mixed: ReadonlySet<string>,
-): void {
-  if (!context.args.flag('staged') || paths.length === 0) return;
+  writer: Writer,
+): boolean {
+  if (!context.args.flag('staged') || paths.length === 0) return false;
   const written = paths.map((path) => targets.get(path)?.target ?? resolve(context.io.cwd, path));
   const files = written.filter((file) => !mixed.has(file));
   for (const file of written.filter((each) => mixed.has(each))) {
@@ -100,13 +105,32 @@ export function stageFiles(
     const root = rootOf(file, context.io.cwd);
     roots.set(root, [...(roots.get(root) ?? []), file]);
   }
-  const left = [...roots].flatMap(([root, own]) => stage(root, own));
+  const left = [...roots].flatMap(([root, own]) => stageRecorded(context, root, own, writer));
   const staged = files.length - left.length;
   if (staged > 0) context.say(`Staged ${plural(staged, 'file')}.`);
   for (const file of left)
     context.say(
       `${printable(shownFrom(context.io.cwd, file))}: written, but not staged: a git filter is in charge of it`,
     );
+  return staged > 0;
+}
+
+function stageRecorded(
+  context: Context,
+  root: string,
+  files: readonly string[],
+  writer: Writer,
+): readonly string[] {
+  const before = indexEntries(root, files);
+  const left = stage(root, files);
+  for (const [file, after] of indexEntries(root, files)) {
+    const old = before.get(file) ?? null;
+    if (old?.id === after.id) continue;
+    const recorded = writer.recordIndex(file, old, after);
+    if (!recorded.ok)
+      context.say(`${printable(shownFrom(context.io.cwd, file))}: undo leaves it staged: ${recorded.reason}`);
+  }
+  return left;
 }
 
 /** An editor that holds a notebook would write its old code back. */
@@ -118,11 +142,9 @@ export function sayReload(context: Context, paths: readonly string[]): void {
     );
 }
 
-export function sayHowToUndo(context: Context, roots: readonly string[]): void {
+export function sayHowToUndo(context: Context, roots: readonly string[], isStaged: boolean): void {
   if (roots.length === 1 && roots.every((root) => isInside(context.io.cwd, root)))
-    context.say(
-      `\`memfix undo\` takes it back${context.args.flag('staged') ? ', but not out of the index' : ''}.`,
-    );
+    context.say(`\`memfix undo\` takes it back${isStaged ? ', out of the index too' : ''}.`);
   else
     for (const root of roots)
       context.say(

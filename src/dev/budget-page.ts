@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Budget, budgetOf } from '../budget/memory.js';
-import { gigabytes } from '../budget/quantity.js';
+import { gibibytes } from '../budget/quantity.js';
 import {
   isHeldOut,
   type Measured,
@@ -49,6 +49,29 @@ export function budgetPage(): string {
 
 \`memfix budget\` says what a training run holds on a GPU at its peak: read off a script, a config or a name, without running
 anything. \`memfix budget --help\` lists its options.
+
+## What is read
+
+Of a script: its model, dtype, optimizer, batch, length, checkpointing, adapters and sharding, through variables, dicts, defaults of
+argparse and of dataclasses, and files that it imports from its project; which versions of trl, transformers and torch there are
+comes from where [transforms](../README.md#versions) have it, and \`--target-version trl=0.30\` goes first. Every value is printed with its place.
+What nobody says is *assumed*, with the default that counts; what is given and cannot be told without running it is *assumed* as
+well, with its place, and never called a default. A line behind an \`if\` counts by the answer, where that can be told.
+
+Counted are the transformers of transformers (decoders such as Llama, Qwen, Mistral, Gemma, Phi, GPT-2; BERT and its kin, T5, ViT), by name, by
+config.json or by a configuration in the code, and resnet18 to resnet152 of torchvision. Other networks are named and not guessed at.
+
+## Sizes
+
+Sizes are GiB, 2³⁰ bytes, as torch and nvidia-smi count; on the command line GB is the same. A card that is sold with 24 GB has 24 GiB, of which
+CUDA reports about 23.6 (taken as 0.6 % and 300 MiB less than nvidia-smi shows; measured on an H200 only, where that is 0.5 GiB too little), and the CUDA context with the kernels of a training
+step takes up to 0.75 GiB (measured on an H200; smaller cards need less). The rest is *usable*, and what verdicts go by.
+
+| \`--fit\` | means |
+|---|---|
+| \`24GB\`, \`24\` | a card that is sold with 24 GB |
+| \`23.64GiB\` | the total capacity that CUDA reports, as an out-of-memory message has it |
+| \`4090\`, \`a100-80gb\` | that card; T4, L4, A10G and L40S have error correction and show less than they are sold with |
 
 ## How it is computed
 
@@ -164,9 +187,9 @@ function processTable(): string {
     const name = `${mode} × ${world}${row.paused === true ? ', paused' : ''}${row.seed === undefined ? '' : ' (drawn)'}`;
     const least = Math.min(row.peak, ...(peaks ?? []));
     const measured =
-      row.peak > 1.005 * least ? `${gigabytes(least)} – ${gigabytes(row.peak)}` : gigabytes(row.peak);
+      row.peak > 1.005 * least ? `${gibibytes(least)} – ${gibibytes(row.peak)}` : gibibytes(row.peak);
     const model = config['model_type'] === 'torchvision' ? config['name'] : config['model_type'];
-    return `| ${name} | ${model} | ${dtype}, ${optimizer}, ${batch} × ${sequence}${also} | ${measured} | ${gigabytes(peak)} | ${signed(error)} | ${inside} |`;
+    return `| ${name} | ${model} | ${dtype}, ${optimizer}, ${batch} × ${sequence}${also} | ${measured} | ${gibibytes(peak)} | ${signed(error)} | ${inside} |`;
   });
   return [
     '| processes | model | run | measured | memfix | error | interval |',
@@ -227,7 +250,7 @@ function tableRow({ row, budget, error, other }: Compared): string {
     ...(row.keeps ? ['outputs kept'] : []),
     ...(row.accumulated > 1 ? [`accumulation ${row.accumulated}`] : []),
   ].join(', ');
-  const gb = (bytes: number) => `${(bytes / 1e9).toFixed(2)} GB`;
+
   const optimizer = row.optimizer === 'none' ? '' : row.optimizer;
-  return `| ${row.id} | ${size} | ${row.dtype} | ${optimizer} | ${batch} | ${also} | ${gb(row.peak)} | ${gb(budget.peak)} | ${signed(error)} | ${other === undefined ? '' : signed(other)} |`;
+  return `| ${row.id} | ${size} | ${row.dtype} | ${optimizer} | ${batch} | ${also} | ${gibibytes(row.peak)} | ${gibibytes(budget.peak)} | ${signed(error)} | ${other === undefined ? '' : signed(other)} |`;
 }

@@ -4,7 +4,7 @@ import type { Relied } from '../semantic/surroundings.js';
 import type { Premise } from '../semantic/versions.js';
 import type { SourceText } from '../text/decode.js';
 import type { Position, Span } from '../text/lines.js';
-import type { Numerics, Safety } from '../toolkit/contract.js';
+import type { Lasting, Numerics, Safety } from '../toolkit/contract.js';
 import type { Effect } from '../toolkit/effect.js';
 
 /** A decoded file and the name it is reported under (relative, with forward slashes). */
@@ -49,6 +49,8 @@ export interface Finding {
   readonly alternatives?: readonly string[];
   /** Which of the measured cases of its transform it is, by the first words of that figure. */
   readonly measuredAs?: string;
+  /** How long what it frees would be held, where that is not what its transform says. */
+  readonly lasts?: Lasting | 'run';
   /** Transforms of this run that do the opposite: the fix is one to choose, not one to apply with theirs. */
   readonly alternativeTo?: readonly string[];
   /** What the config of its file says about unsafe fixes, where that is not what counts for the run. */

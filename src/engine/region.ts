@@ -15,8 +15,15 @@ export function editableRegion(
   file: SourceFile,
   finding: Finding,
 ): { readonly span: Span; readonly proposed: string } {
-  const { text } = file.source;
-  const span = editableLines(new Lines(text), finding);
+  return editableIn(new Lines(file.source.text), finding);
+}
+
+export function editableIn(
+  lines: Lines,
+  finding: Finding,
+): { readonly span: Span; readonly proposed: string } {
+  const { text } = lines;
+  const span = editableLines(lines, finding);
   let proposed = '';
   let from = span.start;
   for (const edit of [...(finding.fix?.edits ?? [])].sort((a, b) => a.start - b.start)) {

@@ -6,7 +6,7 @@ import { mayBeForgiven } from '../syntax/forgiven.js';
 import { Glimpse } from '../syntax/glimpse.js';
 import { importEdit } from '../syntax/import-place.js';
 import type { PyNode } from '../syntax/node.js';
-import type { SyntaxTree } from '../syntax/parser.js';
+import type { PythonParser, SyntaxTree } from '../syntax/parser.js';
 import { NotInPieces } from '../syntax/pieces.js';
 import { pause } from '../syntax/section.js';
 import { firstError, isOldPython, pythonProblem } from '../syntax/soundness.js';
@@ -33,7 +33,7 @@ const TOO_INVOLVED = 'it is nested too deeply, or memfix followed it in circles:
 /** Where to look for what tree-sitter takes and Python 3 does not, before a second parser is asked. */
 const OLD_PYTHON = /(?:print|exec)[ \t]+[^=(\s]|\basync[ \t]*=/g;
 
-function speaksOldPython({ text, root }: PyModule): boolean {
+function speaksOldPython({ text, root }: Pick<PyModule, 'text' | 'root'>): boolean {
   return [...text.matchAll(OLD_PYTHON)].some(({ index }) => isOldPython(root.descendantAt(index)));
 }
 
@@ -46,6 +46,23 @@ export function notPython(file: SourceFile): Skipped | undefined {
     ? 'it holds a merge conflict'
     : `not valid Python 3: ${problem.message}`;
   return { kind: 'skipped', path: file.path, reason, ...at };
+}
+
+/** The same where the first parser, or a look at the lines, is in doubt: the second one takes longer to load than most files to parse. */
+export function notPythonIfDoubtful(parser: PythonParser, file: SourceFile): Skipped | undefined {
+  const { text } = file.source;
+  const { outline } = new Glimpse(text);
+  const tree = parser.parse(text);
+  try {
+    const isDoubtful =
+      tree.hasError ||
+      isTooDeep(text, tree, outline) ||
+      mayBeForgiven(text, outline) ||
+      speaksOldPython({ text, root: tree.root });
+    return isDoubtful ? notPython(file) : undefined;
+  } finally {
+    tree.dispose();
+  }
 }
 
 /** The markers that git leaves where both sides changed the same lines. */
@@ -257,6 +274,7 @@ function findingFor(
     end: module.lines.position(node.end),
     message,
     ...(site.measuredAs !== undefined && { measuredAs: site.measuredAs }),
+    ...(site.lasts !== undefined && { lasts: site.lasts }),
   };
   const floor = floorIn(meta, module);
   const result = attempt(() => {

@@ -25,6 +25,7 @@ export const HUGGINGFACE_ROWS: readonly Group[] = [
       is: 'arguments',
       defaults: { gradient_checkpointing: [{ is: 'False' }, { since: '0.22', is: 'True' }] },
       settles: {
+        bf16: [{ is: 'False' }, { since: '0.19', is: 'True' }],
         gradient_checkpointing_kwargs: [{ is: 'None' }, { since: '0.27', is: '{"use_reentrant": False}' }],
       },
     },

@@ -223,13 +223,13 @@ export const LOAD_DATASET = 'datasets.load_dataset';
 export const LR_SCHEDULERS = 'torch.optim.lr_scheduler.';
 
 /** What gives its first argument, a module, back in another form. */
-export const WRAPS_MODULE: ReadonlySet<string> = new Set([
-  'torch.compile',
-  'torch.nn.DataParallel',
-  'torch.nn.parallel.DataParallel',
-  'torch.nn.parallel.DistributedDataParallel',
-  'torch.nn.parallel.distributed.DistributedDataParallel',
-]);
+export const WRAPS_MODULE: ReadonlySet<string> = new Set(
+  `apex.parallel.DistributedDataParallel apex.parallel.convert_syncbn_model torch.compile torch.nn.DataParallel
+    torch.nn.SyncBatchNorm.convert_sync_batchnorm torch.nn.parallel.DataParallel
+    torch.nn.parallel.DistributedDataParallel torch.nn.parallel.distributed.DistributedDataParallel`.split(
+    /\s+/,
+  ),
+);
 
 /** Methods and functions that take a wrapper, given by others, off a model again. */
 export const UNWRAPS: ReadonlySet<string> = new Set(['extract_model_from_parallel', 'unwrap_model']);

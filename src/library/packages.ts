@@ -7,14 +7,14 @@ export const PACKAGE_ROWS: readonly Group[] = [
     '',
     { gives: 'plain', harmless: true },
     `argparse cmath csv cv2 datasets datetime editdistance evaluate imageio jiwer json logging math matplotlib nltk numpy
-      os pandas pathlib pickle PIL prettytable psutil re rouge_score sacrebleu scipy seaborn shutil skimage sklearn
+      os pathlib pickle PIL prettytable psutil re rouge_score sacrebleu scipy seaborn shutil skimage sklearn
       statistics string sys tabulate tensorboardX time torchtext wandb`,
   ),
   // They hand on what they are handed.
   group(
     '',
     { gives: 'arguments', harmless: true },
-    'collections copy functools itertools more_itertools random rich tqdm',
+    'collections copy functools itertools more_itertools pandas random rich tqdm',
   ),
   group('', { graph: 'kept', dtype: 'promoted', harmless: true }, 'functools.reduce itertools.accumulate'),
   group(
@@ -61,7 +61,9 @@ export const PACKAGE_ROWS: readonly Group[] = [
   group(
     '',
     { ownLoading: true },
-    `apex auto_gptq awq bitsandbytes brevitas colossalai composer deepspeed fairscale gptqmodel hqq megatron nncf
+    `auto_gptq awq bitsandbytes brevitas colossalai composer deepspeed fairscale gptqmodel hqq megatron nncf
       neural_compressor optimum pytorch_quantization quanto torch_ema torchao transformer_engine`,
   ),
+  // Its optimizers take their state in their own way, and none of its modules does.
+  group('', { ownLoading: 'optimizers' }, 'apex'),
 ];

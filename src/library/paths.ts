@@ -32,7 +32,18 @@ export function isKbitPreparation(path: string): boolean {
   return /^peft\.(?:\w+\.)*prepare_model_for_kbit_training$/.test(path);
 }
 
+/** The same, or what it was called before peft 0.10: both checkpoint the blocks of a quantized model unless they are told not to. */
+export function preparesQuantized(path: string): boolean {
+  return isKbitPreparation(path) || /^peft\.(?:\w+\.)*prepare_model_for_int8_training$/.test(path);
+}
+
 /** What puts adapters of peft into its first argument. */
 export function isPeftModelMaker(path: string): boolean {
   return /^peft\.(?:\w+\.)*(?:get_peft_model|Peft(?:Mixed)?Model(?:For\w+)?\.from_pretrained)$/.test(path);
 }
+
+/** What a program that runs on a GPU finds; in which half precision it trains changes no size. */
+export const TRUE_ON_GPU: ReadonlySet<string> = new Set([
+  'torch.cuda.is_available',
+  'torch.cuda.is_bf16_supported',
+]);

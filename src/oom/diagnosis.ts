@@ -2,12 +2,15 @@ import type { Scan } from '../engine/outcome.js';
 import type { Moment, TransformMeta } from '../toolkit/contract.js';
 import { cluesIn } from './clues.js';
 import { type Frame, isLibrary } from './frame.js';
+import { gradOffIn } from './grad-off.js';
+import { hintsFor } from './hints.js';
 import type { OutOfMemory } from './log.js';
-import { isFragmented, sizeOf } from './message.js';
+import { isFragmented } from './message.js';
 import { momentsOf } from './moment.js';
 import { type CheckedFiles, Places, type Spot } from './places.js';
 import { programAround } from './program.js';
 import { type Circumstances, type Mark, type Nearness, type Ranked, rankedBy } from './rank.js';
+import { type Setting, settingOf } from './setting.js';
 import { type Snapshot, sitesOf } from './snapshot.js';
 
 /** What a log and a snapshot tell, together. */
@@ -33,6 +36,7 @@ export interface Located {
   readonly moments: readonly Moment[];
   /** What the figures and frames say. */
   readonly hints: readonly string[];
+  readonly setting: Setting;
 }
 
 export interface LocatedFrame {
@@ -58,10 +62,18 @@ export interface Diagnosis {
     readonly sites: readonly Site[];
   };
   readonly ranked: readonly Ranked[];
-  /** Those of them that stand where memory ran out; where none does, those that are about that moment of a run. */
+  /** Those of them that explain it: they stand where memory ran out, or are about that moment of a run. */
   readonly related: ReadonlySet<Ranked>;
   /** What ran out was another program than the files that were checked are of. */
   readonly isElsewhere: boolean;
+  /** What `memfix budget` can do with the script that was started; undefined where that is not known. */
+  readonly budget?: 'can' | 'needs-model' | 'cannot';
+}
+
+/** The first file of the project in the traceback: the script that was started. */
+export function startedScript([error]: readonly Located[]): string | undefined {
+  const file = error?.frames.find(({ spot }) => spot !== undefined)?.spot?.file;
+  return file?.endsWith('.py') === true ? file : undefined;
 }
 
 /** Sites of a snapshot below this share of what is live say nothing about a finding. */
@@ -82,12 +94,14 @@ export function diagnose(
     places.acquaint(frames);
   const errors = [
     ...(log?.outOfMemory ?? []).map((error) =>
-      locate(error, log === undefined ? '' : sourceOf(log, error), places),
+      locate(error, log === undefined ? '' : sourceOf(log, error), places, files),
     ),
-    ...(snapshot?.content.outOfMemory ?? []).map((error) => locate(error, snapshot?.name ?? '', places)),
+    ...(snapshot?.content.outOfMemory ?? []).map((error) =>
+      locate(error, snapshot?.name ?? '', places, files),
+    ),
   ];
   const marks = [
-    ...errors.flatMap(({ frames }, index) => marksOf(frames, index + 1)),
+    ...errors.flatMap(({ frames }, index) => marksOf(frames, index + 1, places)),
     ...(snapshot === undefined ? [] : liveMarks(snapshot.content, places)),
   ];
   const circumstances: Circumstances = {
@@ -103,7 +117,8 @@ export function diagnose(
     program: programOf(errors, snapshot !== undefined, files),
   };
   const ranked = rankedBy(circumstances, scans, metaOf, places);
-  const isElsewhere = snapshot === undefined && errors.length > 0 && errors.every(isOfAnother);
+  const isElsewhere =
+    snapshot === undefined && errors.length > 0 && errors.every((error) => isOfAnother(error, files));
   return {
     errors,
     ...(snapshot && {
@@ -119,8 +134,11 @@ export function diagnose(
 }
 
 /** It has frames of its own program, and none of them is in the files. */
-function isOfAnother({ frames }: Located): boolean {
-  return frames.some((frame) => !frame.isLibrary) && frames.every(({ spot }) => spot === undefined);
+function isOfAnother({ frames }: Located, files: CheckedFiles): boolean {
+  return (
+    frames.some((frame) => !frame.isLibrary) &&
+    frames.every(({ spot }) => spot === undefined || files.beyond?.has(spot.file) === true)
+  );
 }
 
 /** A snapshot has no frame of the top of a program, and an error without frames tells of none. */
@@ -139,31 +157,54 @@ function sourceOf({ name, isNotebook }: Log, { line }: OutOfMemory): string {
 }
 
 function relatedAmong(ranked: readonly Ranked[]): ReadonlySet<Ranked> {
-  const elsewhere = new Set<Nearness>(['moment', 'other', 'unrelated']);
-  const there = ranked.filter(({ nearness }) => !elsewhere.has(nearness));
-  return new Set(there.length > 0 ? there : ranked.filter(({ nearness }) => nearness === 'moment'));
+  const elsewhere = new Set<Nearness>(['other', 'unrelated']);
+  return new Set(ranked.filter(({ nearness }) => !elsewhere.has(nearness)));
 }
 
-function locate(error: OutOfMemory, source: string, places: Places): Located {
+function locate(error: OutOfMemory, source: string, places: Places, files: CheckedFiles): Located {
   const frames = error.frames.map((frame, index) => ({
     frame,
     number: index + 1,
     isLibrary: isLibrary(frame),
     spot: places.find(frame),
   }));
-  const moments = momentsOf(error.frames);
+  const gradOff = gradOffIn(frames, places);
+  const moments = momentsOf(error.frames, gradOff !== undefined);
   const own = frames.flatMap(({ frame, spot }) => (spot === undefined ? [] : [{ frame, spot }]));
-  const hints = [...hintsFor(error, moments, frames), ...cluesIn(own, moments, places)];
-  return { error, source, frames, moments, hints };
+  const started = own.map(({ spot }) => spot.file);
+  const setting = settingOf(frames, places, started.length === 0 ? undefined : programAround(files, started));
+  const hints = [
+    ...hintsFor(error, { moments, gradOff, located: frames, setting }),
+    ...cluesIn(own, moments, places, gradOff !== undefined),
+  ];
+  return { error, source, frames, moments, hints, setting };
 }
 
-function marksOf(frames: readonly LocatedFrame[], traceback: number): readonly Mark[] {
+function marksOf(frames: readonly LocatedFrame[], traceback: number, places: Places): readonly Mark[] {
   const innermost = frames.findLast(({ spot }) => spot !== undefined);
-  return frames.flatMap((frame) =>
+  const again = frames.findIndex((frame) => mayRunAgain(frame, places));
+  return frames.flatMap((frame, index) =>
     frame.spot === undefined
       ? []
-      : [{ spot: frame.spot, isInnermost: frame === innermost, frame: { number: frame.number, traceback } }],
+      : [
+          {
+            spot: frame.spot,
+            isInnermost: frame === innermost,
+            isOnce: again === -1 || again >= index,
+            frame: { number: frame.number, traceback },
+          },
+        ],
   );
+}
+
+/** What starts a program, and calls its function once. */
+const LAUNCHERS =
+  /\/(?:runpy|contextlib|hydra\/.*|click\/.*|typer\/.*|fire\/.*|absl\/app|accelerate\/commands\/.*|torch\/utils\/_contextlib|torch\/distributed\/(?:run|launch|launcher\/.*|elastic\/.*)|torch\/multiprocessing\/spawn)(?:\.py)?$|^</;
+
+/** Whether what a frame calls may have been called before. */
+function mayRunAgain({ frame, isLibrary, spot }: LocatedFrame, places: Places): boolean {
+  if (spot === undefined) return !(isLibrary && LAUNCHERS.test(frame.path));
+  return spot.line === undefined || places.textOf(spot.file)?.isInLoop(spot.line) !== false;
 }
 
 /** Bytes by place, of those that matter: each block counts once for every function that it was allocated below. */
@@ -189,72 +230,4 @@ function liveMarks({ stacks, live }: Snapshot, places: Places): readonly Mark[] 
     }
   }
   return [...marks.values()].filter(({ bytes }) => bytes >= live * WORTH_A_WORD);
-}
-
-const MEANING: Readonly<Record<Moment, string>> = {
-  loading:
-    'A model or checkpoint was being loaded: where the device has its weights already, it holds them twice until that is done.',
-  saving: 'A checkpoint was being saved.',
-  forward: 'It was the forward pass: it keeps activations for the backward pass, more with every layer.',
-  backward:
-    'It was the backward pass: activations, gradients and what it computes with are all held at once.',
-  optimizer:
-    'It was the step of the optimizer: its state is made at the first step, and is as large as the weights or more.',
-  evaluation:
-    'It was an evaluation: it keeps activations only where gradients are recorded, and outputs only where they are collected.',
-  data: 'Data were being loaded.',
-};
-
-function hintsFor(
-  { figures, memory, isGuess, frames, ranks, devices }: OutOfMemory,
-  moments: readonly Moment[],
-  located: readonly LocatedFrame[],
-): readonly string[] {
-  const { tried, capacity, free, allocated, unallocated } = figures;
-  const hints: string[] = [];
-  if (tried !== undefined && capacity !== undefined && tried > capacity) {
-    hints.push(
-      `One tensor of ${sizeOf(tried)} is more than the whole device has: look at its shape; a missing batch dimension or a matrix of all pairs is more likely than a leak.`,
-    );
-  } else if (isFragmented(figures)) {
-    hints.push(
-      `${sizeOf(unallocated ?? 0)} is reserved but unallocated, and would have held the ${sizeOf(tried ?? 0)} that was asked for: the memory is fragmented. See whether \`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\` in the environment helps (torch 2.1 or newer).`,
-    );
-  }
-  const { others = [] } = figures;
-  if (others.length > 0) {
-    const held = sizeOf(others.reduce((sum, { bytes }) => sum + bytes, 0));
-    hints.push(
-      `${held} of the device is held by ${others.length === 1 ? 'another process' : 'other processes'}: ${others.map(({ process }) => process).join(', ')}. If ${others.length === 1 ? 'it is' : 'they are'} of this run, each rank needs a card of its own: \`torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))\` before anything is made on the GPU. Else no change to this code frees that.`,
-    );
-  } else if (
-    capacity !== undefined &&
-    free !== undefined &&
-    allocated !== undefined &&
-    unallocated !== undefined
-  ) {
-    const outside = capacity - free - allocated - unallocated;
-    if (outside > 0.1 * capacity)
-      hints.push(
-        `${sizeOf(outside)} is in use outside of PyTorch's allocator: by other processes on the device (\`nvidia-smi\` lists them), by the driver for this one, or by libraries such as NCCL. No tensor of this code holds it.`,
-      );
-  }
-  if (ranks.length > 1 && devices.length === 1 && others.length === 0)
-    hints.push(
-      `${ranks.length} ranks ran out on what each calls GPU ${devices[0]}: that is right where each sees one card only (\`CUDA_VISIBLE_DEVICES\`). Else they share it, and each needs one of its own: \`torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))\`.`,
-    );
-  if (isGuess)
-    hints.push(
-      'A process was killed. That is mostly for want of host memory; `dmesg` or the scheduler knows.',
-    );
-  else if (memory === 'host') hints.push('It was the memory of the host, not of the GPU.');
-  hints.push(...moments.map((moment) => MEANING[moment]));
-  if (frames.some(({ path }) => /\/torchinductor_|\/torch\/_inductor\//.test(path)))
-    hints.push('It was in compiled code, whose frames stand for no line of yours.');
-  if (located.length > 0 && located.every(({ spot }) => spot === undefined)) {
-    const own = located.findLast((frame) => !frame.isLibrary)?.frame.path;
-    if (own !== undefined)
-      hints.push(`None of its files is among those that were checked: run memfix where \`${own}\` is.`);
-  }
-  return hints;
 }

@@ -27,7 +27,15 @@ const OLD_IPYTHON =
 const CELL =
   /^(.*?)(?:Cell|Input) In ?\[(\d+)\](?:, line (\d+))?(?:, in (?:<cell line: (\d+)>|([^\s(]+))\(.*)?$/;
 /** `│ /app/train.py:12 in step      │` */
-const RICH = /^(.*?)│ (\S.*?\.py):(\d+) in (\S+)\s*│?\s*$/;
+const RICH = /^(.*?)│ (\S.*?\.py):(\d+) in(?: ([^\s│]+))?\s*│?\s*$/;
+/** `│ step   │`: where the path took the whole line, the function is below it. */
+const BELOW = /^\s*│ ([\w.<>]+)\s+│$/;
+
+/** The frame with the function that stands on the line below it. */
+export function namedBelow(frame: Frame, line: string): Frame | undefined {
+  const name = frame.name === '' ? BELOW.exec(line)?.[1] : undefined;
+  return name === undefined ? undefined : { ...frame, name };
+}
 
 /** No traceback has longer lines. */
 const LONGEST = 4096;
@@ -35,7 +43,12 @@ const LONGEST = 4096;
 export function frameIn(line: string): FrameLine | undefined {
   if (line.length > LONGEST) return undefined;
   if (!mayBeFrame(line)) return undefined;
-  const numbered = CPYTHON.exec(line) ?? IPYTHON.exec(line) ?? RICH.exec(line);
+  const boxed = RICH.exec(line);
+  if (boxed !== null) {
+    const [, before = '', path = '', number, name = ''] = boxed;
+    return { prefix: prefixOf(before), frame: frameOf(path, Number(number), name) };
+  }
+  const numbered = CPYTHON.exec(line) ?? IPYTHON.exec(line);
   if (numbered !== null) {
     const [, before = '', path = '', number, name = '<module>'] = numbered;
     return { prefix: prefixOf(before), frame: frameOf(path, Number(number), name) };
@@ -66,7 +79,9 @@ const POINTED_AT = /(?:-+>|❱)\s*(\d+) (.*?)\s*│?$/;
 
 export function pointedAt(line: string): { readonly line: number; readonly source: string } | undefined {
   const found = line.length > LONGEST ? null : POINTED_AT.exec(line);
-  return found === null ? undefined : { line: Number(found[1]), source: (found[2] ?? '').trim() };
+  // Rich draws a line for each step of the indentation.
+  const source = found?.[2]?.replace(/^(?:\s*│)+/, '').trim();
+  return found === null ? undefined : { line: Number(found[1]), source: source ?? '' };
 }
 
 export function frameOf(path: string, line: number, name: string): Frame {

@@ -1,4 +1,5 @@
-import { type Frame, frameIn, isLibrary, mayBeFrame, pointedAt } from './frame.js';
+import { type Frame, frameIn, isLibrary, mayBeFrame, namedBelow, pointedAt } from './frame.js';
+import { patternOf, plain, rankIn, unquoted } from './line.js';
 import { type Complaint, complaintIn, type Figures, figuresIn, mayComplain } from './message.js';
 
 /** Memory that ran out, as a log tells it; the same at several times or in several ranks is told once. */
@@ -14,6 +15,8 @@ export interface OutOfMemory extends Complaint {
   readonly ranks: readonly string[];
   /** The numbers of the devices that it ran out on. */
   readonly devices: readonly number[];
+  /** Several processes wrote their tracebacks into each other. */
+  readonly isMixed?: true;
 }
 
 /** The lines of one process, told from others by what stands before them. */
@@ -29,6 +32,10 @@ interface Lane {
   pending: Pending | undefined;
   /** The traceback that is being read followed from the pending one. */
   isChained: boolean;
+  /** What an unfinished traceback had when another began: two of the same program, if that begins like it. */
+  unfinished: readonly Frame[] | undefined;
+  /** Tracebacks of the same program that are written into each other, and have not ended yet. */
+  mixed: number;
 }
 
 interface Pending {
@@ -36,6 +43,7 @@ interface Pending {
   readonly line: number;
   message: string;
   frames: readonly Frame[];
+  readonly isMixed?: true;
 }
 
 /** Lines without a word of a process after which its traceback is over. */
@@ -49,7 +57,6 @@ const MOST_KINDS = 100;
 const MOST_LANES = 256;
 const DEEPEST = 1000;
 
-const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])/g;
 const HEADER = 'Traceback (most recent call last)';
 const ORIGINAL = 'Original Traceback';
 /** A log in JSON, or a traceback that was printed as a string: its line ends are spelt out. */
@@ -116,6 +123,8 @@ export class LogReader {
       endedAt: undefined,
       pending: undefined,
       isChained: false,
+      unfinished: undefined,
+      mixed: 0,
     };
     this.#lanes.set(pattern, lane);
     const [eldest] = this.#lanes;
@@ -134,11 +143,29 @@ export class LogReader {
 
   #enter(lane: Lane, frame: Frame): void {
     lane.last = this.#line;
-    if (lane.endedAt !== undefined) this.#begin(lane);
+    if (lane.endedAt !== undefined && lane.mixed === 0) this.#begin(lane);
+    const [first] = lane.unfinished ?? [];
+    if (lane.unfinished !== undefined && first !== undefined && isSame(first, frame)) {
+      lane.mixed = Math.max(lane.mixed, 1) + 1;
+      lane.frames = [...lane.unfinished];
+    }
+    lane.unfinished = undefined;
+    const before = lane.frames.at(-1);
+    // Two that write line by line: a function that calls itself shows its statement in between.
+    if (lane.mixed === 0 && before !== undefined && before.source === undefined && isSame(before, frame))
+      lane.mixed = before.line > 0 && !frame.path.startsWith('<') ? 2 : 0;
+    if (lane.mixed > 0) {
+      lane.endedAt = undefined;
+      // What the others wrote already is theirs, too.
+      if (lane.frames.some((each) => isSame(each, frame))) return;
+    }
     if (lane.frames.length < DEEPEST) lane.frames.push(frame);
   }
 
   #begin(lane: Lane): void {
+    if (lane.endedAt === undefined && lane.frames.length > 0 && this.#line - lane.last <= INTERRUPTION)
+      lane.unfinished = lane.frames;
+    else lane.mixed = 0;
     if (!lane.isChained) this.#settle(lane);
     lane.frames = [];
     lane.endedAt = undefined;
@@ -164,7 +191,7 @@ export class LogReader {
       return;
     }
     if (isOpen && this.#takeSource(lane, text)) return;
-    const isError = isOpen && ERROR.test(text.replace(/^[│|\s]+/, ''));
+    const isError = (isOpen || lane.mixed > 0) && ERROR.test(text.replace(/^[│|\s]+/, ''));
     const complaint = isOpen || this.#mayGoOn(lane) ? complaintIn(text, isError) : undefined;
     if (complaint !== undefined) this.#complain(lane, complaint, text);
     else if (isError) this.#endWithout(lane);
@@ -176,10 +203,10 @@ export class LogReader {
   #takeSource(lane: Lane, text: string): boolean {
     const frame = lane.frames.at(-1);
     if (frame === undefined) return false;
-    const arrow = pointedAt(text);
-    if (arrow !== undefined) {
+    const more = namedBelow(frame, text) ?? pointedAt(text);
+    if (more !== undefined) {
       lane.last = this.#line;
-      lane.frames[lane.frames.length - 1] = { ...frame, ...arrow };
+      lane.frames[lane.frames.length - 1] = { ...frame, ...more };
       return true;
     }
     if (!/^ {4}|^\t/.test(text)) return /^\s*│.*│$|^\s*\d+ |^ {2}\[Previous line repeated/.test(text);
@@ -198,10 +225,21 @@ export class LogReader {
     if (lane.isChained) this.#joinChain(lane);
     else if (lane.pending !== undefined) {
       // The same error, told again in another line of its message.
-      if (lane.pending.frames === lane.frames) this.#goOn(lane.pending, text);
+      if (lane.mixed === 0 && lane.pending.frames === lane.frames) this.#goOn(lane.pending, text);
       else this.#settle(lane);
     }
-    lane.pending ??= { complaint, line: this.#line, message: messageIn(text), frames: lane.frames };
+    const isMixed = lane.mixed > 0;
+    lane.mixed = Math.max(0, lane.mixed - 1);
+    // Which statement belongs to which frame cannot be told where several write at once.
+    const frames = isMixed ? lane.frames.map(({ path, line, name }) => ({ path, line, name })) : lane.frames;
+    const message = messageIn(text);
+    lane.pending ??= {
+      complaint,
+      line: this.#line,
+      message,
+      frames,
+      ...(isMixed && { isMixed: true as const }),
+    };
   }
 
   #endWithout(lane: Lane): void {
@@ -251,7 +289,7 @@ export class LogReader {
     lane.isChained = false;
   }
 
-  #keep({ complaint, message, frames, line }: Pending, rank: string | undefined): void {
+  #keep({ complaint, message, frames, line, isMixed }: Pending, rank: string | undefined): void {
     const key = JSON.stringify([complaint, frames.map(({ path, line, name }) => [path, line, name])]);
     const known = this.#found.get(key);
     if (known === undefined && this.#found.size >= MOST_KINDS) return;
@@ -261,10 +299,14 @@ export class LogReader {
     const devices = new Set(known?.devices);
     if (figures.device !== undefined) devices.add(figures.device);
     this.#found.set(key, {
-      ...(known ?? { ...complaint, message, figures, frames, line }),
+      ...(known ?? { ...complaint, message, figures, frames, line, ...(isMixed && { isMixed }) }),
       ...{ times: (known?.times ?? 0) + 1, ranks, devices: [...devices] },
     });
   }
+}
+
+function isSame(a: Frame, b: Frame): boolean {
+  return a.path === b.path && a.line === b.line && a.name === b.name;
 }
 
 /** The same error was told with its traceback; a process was killed when another had failed. */
@@ -278,34 +320,6 @@ function saysMore(other: OutOfMemory, one: OutOfMemory): boolean {
   );
 }
 
-function plain(line: string): string {
-  return line.includes('\x1b') ? line.replace(ESCAPES, '') : line;
-}
-
-function unquoted(line: string): readonly string[] {
-  return line
-    .replaceAll(String.raw`\"`, '"')
-    .replaceAll(/\\(?:u001b|x1b|033)/gi, '\x1b')
-    .split(/(?:\\r)?\\n/);
-}
-
 function messageIn(text: string): string {
   return text.slice(0, LONGEST_TEXT).trim();
-}
-
-const TIMES =
-  /\b\d{10,}(?:\.\d+)?\b|\d{4}[-/]\d\d[-/]\d\d(?:[T ]\d\d:\d\d:\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|\d\d?:\d\d:\d\d(?:[.,]\d+)?Z?/g;
-
-/** A pattern for the same words at another time. */
-function patternOf(prefix: string): string {
-  const parts = prefix.split(TIMES).map((part) => part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
-  return parts.join(String.raw`[\d:.,TZ/+-]+(?: \d[\d:.,]*)?`);
-}
-
-function rankIn(prefix: string): string | undefined {
-  const named = /\brank[\s_]?[=:]?\s*(\d+)|\[default(\d+)\]|\blocal_rank[=:]\s*(\d+)/i.exec(prefix);
-  const number = named?.[1] ?? named?.[2] ?? named?.[3];
-  if (number !== undefined) return `rank ${number}`;
-  const task = /^(\d+): /.exec(prefix)?.[1];
-  return task === undefined ? undefined : `task ${task}`;
 }

@@ -11,6 +11,8 @@ export interface Figures {
   readonly allocated?: number;
   /** Kept by the allocator for later, held by no tensor. */
   readonly unallocated?: number;
+  /** Of MPS: held by others than tensors. */
+  readonly besides?: number;
   /** The number of the device. */
   readonly device?: number;
   /** Held by other processes, where the message tells them from the one that ran out. */
@@ -95,6 +97,7 @@ const PHRASES = {
   free: [`of which ${SIZE} is free`, `${SIZE} free\\b`],
   allocated: [`${SIZE} is allocated by PyTorch`, `${SIZE} already allocated`, `MPS allocated: ${SIZE}`],
   unallocated: [`${SIZE} is reserved by PyTorch but unallocated`],
+  besides: [`other allocations: ${SIZE}`],
   reserved: [`${SIZE} reserved in total`, `${SIZE} cached`],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
@@ -121,6 +124,7 @@ export function figuresIn(message: string): Figures {
     free: figure('free'),
     allocated,
     unallocated,
+    besides: figure('besides'),
     device: device === undefined ? undefined : Number(device),
     others: /\bthis process has\b/.test(text) ? othersIn(text) : undefined,
   });
@@ -146,10 +150,34 @@ function present(figures: { readonly [K in keyof Figures]: Figures[K] | undefine
   return Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== undefined));
 }
 
-/** Memory enough for what was asked for is there, in pieces that are too small. Undefined where that cannot be told. */
-export function isFragmented({ tried, allocated, unallocated }: Figures): boolean | undefined {
+/**
+ * Memory enough for what was asked for is there, free or reserved, in pieces that are too small. Undefined where that cannot
+ * be told.
+ */
+export function isFragmented(figures: Figures): boolean | undefined {
+  const { tried, free = 0, allocated, unallocated } = figures;
   if (tried === undefined || unallocated === undefined) return undefined;
-  return unallocated >= tried && unallocated >= 0.05 * ((allocated ?? 0) + unallocated);
+  if (outsideOf(figures) > (figures.capacity ?? Infinity) / 2) return false;
+  return free + unallocated > tried && unallocated >= 0.05 * ((allocated ?? 0) + unallocated);
+}
+
+/** Bytes that are in use on the device and that the allocator does not know. */
+export function outsideOf({ capacity, free, allocated, unallocated }: Figures): number {
+  if (capacity === undefined || free === undefined || allocated === undefined || unallocated === undefined)
+    return 0;
+  return capacity - free - allocated - unallocated;
+}
+
+/** The versions of torch that word a message so; undefined where newer ones do as well. */
+export function torchOf(message: string): { readonly from: string; readonly below: string } | undefined {
+  if (!isOldWording(message)) return undefined;
+  if (!message.startsWith('RuntimeError: CUDA out of memory')) return { from: '1.13', below: '2.1' };
+  return { from: message.includes('reserved in total') ? '1.4' : '1.0', below: '1.13' };
+}
+
+/** torch before 2.1, by its words: `(GPU 0; 10.76 GiB total capacity; …)`. */
+export function isOldWording(message: string): boolean {
+  return /\([GN]PU \d+; [\d.]+ \w+ total capacity;/.test(message);
 }
 
 /** `2.50 GiB`, as PyTorch writes it. */

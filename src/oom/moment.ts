@@ -10,9 +10,14 @@ const SIGNS: readonly Sign[] = [
   ['loading', /\/torch\/serialization\.py$|\/safetensors\//, /load|persistent|restore|<module>/],
   ['saving', /\/torch\/serialization\.py$|\/safetensors\//, /save|write/],
   ['data', /\/torch\/utils\/data\/|\/datasets\//, ANY],
+  [
+    'state',
+    /\/torch\/optim\/|\/deepspeed\/runtime\//,
+    /^(?:_init_group|_?init_state\w*|initialize_optimizer_states)$/,
+  ],
   ['optimizer', /\/(?:torch\/optim|bitsandbytes\/optim|apex\/optimizers|deepspeed\/ops\/adam)\//, ANY],
-  ['optimizer', /\/deepspeed\/runtime\//, /^(?:_?\w*optimizer_step|initialize_optimizer_states|step)$/],
-  ['loading', /\/torch\/nn\/modules\/module\.py$/, /^(?:to|cuda|_apply|convert)$/],
+  ['optimizer', /\/deepspeed\/runtime\//, /^(?:_?\w*optimizer_step|step)$/],
+  ['moving', /\/torch\/nn\/modules\/module\.py$/, /^(?:to|cuda|_apply|convert)$/],
   ['backward', /\/torch\/autograd\/|\/torch\/_tensor\.py$/, /^(?:backward|grad|apply|_engine_run_backward)$/],
   ['loading', ANY, /^(?:from_pretrained|load_state_dict|load_checkpoint|load_model|_load_\w+|resume\w*)$/],
   ['saving', ANY, /^(?:save_pretrained|save_checkpoint|save_model|_save_\w+|save)$/],
@@ -24,26 +29,41 @@ const EVALUATES =
   /(?:^|_)(?:eval(?:uate|uation)?|valid(?:ate|ation)?|test|predict(?:ion)?|infer(?:ence)?|generate)(?:_|$)/i;
 const TESTS_ITSELF = /\/unittest\/|\/_?pytest\//;
 
-/** What the program was doing when memory ran out, told from the functions it was in. */
-export function momentsOf(frames: readonly Frame[]): readonly Moment[] {
+/** What the program was doing when memory ran out, told from the functions it was in; `isGradOff`: it recorded no graph. */
+export function momentsOf(frames: readonly Frame[], isGradOff = false): readonly Moment[] {
   const doing = innermost(frames) ?? saidBy(frames.at(-1)?.source ?? '');
-  if (!frames.some(({ path, name }) => EVALUATES.test(name) && !TESTS_ITSELF.test(path)))
-    return doing === undefined ? [] : [doing];
+  const isBetween = doing === undefined || doing === 'forward';
+  const evaluates =
+    frames.some(({ path, name }) => EVALUATES.test(name) && !TESTS_ITSELF.test(path)) ||
+    (isGradOff && isBetween);
+  // Where the statement is all there is, the state may be what it was making.
+  const all = doing === 'optimizer' && !frames.some(isOfAnOptimizer) ? (['optimizer', 'state'] as const) : [];
+  if (all.length > 0) return all;
+  if (!evaluates) return doing === undefined ? [] : [doing];
   // What lightens the forward pass of a training does nothing for that of an evaluation.
-  return doing === undefined || doing === 'forward' ? ['evaluation'] : ['evaluation', doing];
+  return isBetween ? ['evaluation'] : ['evaluation', doing];
+}
+
+function isOfAnOptimizer({ path, name }: Frame): boolean {
+  return momentIn({ path, name }) === 'optimizer';
+}
+
+function momentIn({ path, name, source = '' }: Pick<Frame, 'path' | 'name' | 'source'>): Moment | undefined {
+  const moment = SIGNS.find((sign) => sign[1].test(path) && sign[2].test(name))?.[0];
+  // torch 1 makes the state in the step itself.
+  return moment === 'optimizer' && /\bstate\[|zeros_like\(/.test(source) ? 'state' : moment;
 }
 
 /** Where no library tells more, the statement itself does. */
 function saidBy(statement: string): Moment | undefined {
   if (/\.backward\(/.test(statement)) return 'backward';
+  if (/\btorch\.load\(|\.from_pretrained\(/.test(statement)) return 'loading';
   return /\boptim\w*\.step\(/.test(statement) ? 'optimizer' : undefined;
 }
 
 /** The innermost frame that says something decides; but a forward pass that a backward pass repeats is part of that. */
 function innermost(frames: readonly Frame[]): Moment | undefined {
-  const signs = frames
-    .map(({ path, name }) => SIGNS.find((sign) => sign[1].test(path) && sign[2].test(name))?.[0])
-    .filter((moment) => moment !== undefined);
+  const signs = frames.map(momentIn).filter((moment) => moment !== undefined);
   const last = signs.at(-1);
   return last === 'forward' && signs.includes('backward') ? 'backward' : last;
 }

@@ -1,3 +1,4 @@
+import type { PyModule } from '../semantic/module.js';
 import { outlineOf } from '../syntax/outline.js';
 import { Lines, type Position } from '../text/lines.js';
 import { cellsIn, isNotebookName, positionInCells } from '../text/notebook/notebook.js';
@@ -7,8 +8,12 @@ import { type Frame, installedPath, isCell, isLibrary } from './frame.js';
 export interface CheckedFiles {
   /** Whole paths with forward slashes, by name. */
   readonly paths: ReadonlyMap<string, string>;
+  /** Those of them that were not looked through: of the same repository, and in the traceback. */
+  readonly beyond?: ReadonlySet<string>;
   /** Of a notebook, the program of its cells. */
   text(name: string): string | undefined;
+  /** The same text, parsed; undefined where it is no Python. */
+  module?(name: string): PyModule | undefined;
 }
 
 /** A function or a loop. Lines count from 1, and the last is included. */
@@ -63,6 +68,10 @@ export class Places {
     const file = this.#known.get(keyOf(frame)) ?? this.#fileOf(frame);
     const text = file === undefined ? undefined : this.textOf(file);
     return file === undefined || text === undefined ? undefined : spotIn(file, text, frame);
+  }
+
+  moduleOf(file: string): PyModule | undefined {
+    return this.files.module?.(file);
   }
 
   textOf(file: string): Text | undefined {
@@ -155,13 +164,20 @@ function closest(ranges: readonly Block[], wanted: number): Block | undefined {
   );
 }
 
+/** So much of a statement tells it from others. */
+const LONG_ENOUGH = 12;
 const NEWLINE = /\r\n|\r|\n/;
 const DEFINITION = /^[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)/;
+const BRACKETS: ReadonlyMap<string, number> = new Map([
+  ...[...'([{'].map((sign) => [sign, 1] as const),
+  ...[...')]}'].map((sign) => [sign, -1] as const),
+]);
 const LOOP = /^[ \t]*(?:async[ \t]+)?(for|while)\b/;
 
 /** A Python text as far as a traceback cares: its statements, and the lines of its functions. */
 export class Text {
   readonly #lines: readonly string[];
+  readonly #offsets: Lines;
   #blanked: readonly string[] | undefined;
   #functions: readonly Block[] | undefined;
   #loops: readonly Block[] | undefined;
@@ -173,6 +189,7 @@ export class Text {
   constructor(private readonly text: string) {
     this.#lines = text.split(NEWLINE);
     const lines = new Lines(text);
+    this.#offsets = lines;
     const cells = cellsIn(text);
     this.#cells = new Map(cells.map(({ number, start }) => [number, lines.lineAt(start)]));
     const inCells = positionInCells(lines, cells);
@@ -182,6 +199,31 @@ export class Text {
   /** The line of the text that is told so. */
   lineAt({ line, cell }: Told): number {
     return cell === undefined ? line : line + (this.#cells.get(cell) ?? 1) - 1;
+  }
+
+  /** The line of an offset of the text. */
+  lineOf(offset: number): number {
+    return this.#offsets.lineAt(offset);
+  }
+
+  lineWith(line: number): string {
+    return this.#lines[line - 1] ?? '';
+  }
+
+  /** The last line of the statement that begins on a line, by its brackets. */
+  endOf(line: number): number {
+    let open = 0;
+    for (let at = line; at <= this.#code.length; at++) {
+      for (const sign of this.#code[at - 1] ?? '') open += BRACKETS.get(sign) ?? 0;
+      if (open <= 0) return at;
+    }
+    return line;
+  }
+
+  /** Whether a line can run more than once in one call of its function, or in one run of the file. */
+  isInLoop(line: number): boolean {
+    const from = this.functionAt(line)?.first ?? 0;
+    return this.#allLoops.some(({ first, last }) => first >= from && line > first && line <= last);
   }
 
   get functions(): readonly Block[] {
@@ -233,7 +275,10 @@ export class Text {
   linesWith({ path, line, source }: Frame): readonly number[] {
     if (source === undefined && isCell({ path })) return [];
     if (source === undefined) return line >= 1 && line <= this.#lines.length ? [line] : [];
-    return this.#lines.flatMap((content, index) => (content.trim() === source ? [index + 1] : []));
+    const same = this.#lines.flatMap((content, index) => (content.trim() === source ? [index + 1] : []));
+    // A box of Rich cuts what is too long for it.
+    const isCut = same.length === 0 && source.length >= LONG_ENOUGH;
+    return isCut && this.#lines[line - 1]?.trim().startsWith(source) === true ? [line] : same;
   }
 }
 

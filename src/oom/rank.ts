@@ -15,6 +15,8 @@ export interface Mark {
   readonly spot: Spot;
   /** The innermost of its stack that is in the files. */
   readonly isInnermost: boolean;
+  /** Its function was called once: neither a loop nor a library stands between it and the start of the program. */
+  readonly isOnce?: boolean;
   /** Which frame of which traceback, each from 1; absent for a mark of the snapshot. */
   readonly frame?: { readonly number: number; readonly traceback: number };
   /** Live bytes that were allocated there or in what it calls: for a mark of the snapshot. */
@@ -55,11 +57,18 @@ const CURES: Readonly<Record<Memory, ReadonlySet<Symptom>>> = {
   host: new Set<Symptom>(['leak', 'host-memory']),
 };
 
+/** Moments of the start of a run, and of its first step. */
+const FIRST: ReadonlySet<Moment> = new Set<Moment>(['loading', 'moving', 'state']);
+/** Moments that code of one's own may be in without a frame that says so. */
+const UNSAID: ReadonlySet<Moment> = new Set<Moment>(['forward', 'evaluation', 'data']);
+
 const DURING: Readonly<Record<Moment, string>> = {
   loading: 'memory ran out while a model or checkpoint was loaded',
+  moving: 'memory ran out while a model was moved to its device',
   saving: 'memory ran out while a checkpoint was saved',
   forward: 'memory ran out in the forward pass',
   backward: 'memory ran out in the backward pass',
+  state: 'memory ran out where the optimizer makes its state',
   optimizer: 'memory ran out in the step of the optimizer',
   evaluation: 'memory ran out in an evaluation',
   data: 'memory ran out while data were loaded',
@@ -97,6 +106,8 @@ interface Near {
   readonly mark: Mark;
   /** It stands in the function, and had not run yet. */
   readonly isLater?: boolean;
+  /** The statement that ran is the one that the fix is about, or among those. */
+  readonly isRunning?: boolean;
 }
 
 interface Fit {
@@ -121,71 +132,110 @@ class Judge {
     const nears = this.#nears(scan, finding);
     const inTraceback = nearest(nears.filter(({ mark }) => mark.frame !== undefined));
     const inSnapshot = nearest(nears.filter(({ mark }) => mark.frame === undefined));
-    const fit = this.#fit(meta, nears.length > 0);
-    const isElsewhere = this.circumstances.program?.has(scan.file.path) === false;
-    const doubt =
-      finding.effect === 'tidy' ? 'but no gain was measured' : isElsewhere ? '' : this.#doubt(meta, fit);
+    const isOurs = this.circumstances.program?.has(scan.file.path);
+    const isElsewhere = isOurs === false;
+    const fit = this.#fit(meta, nears.length > 0, isOurs === true);
+    const useless = this.#uselessness(meta);
+    const disproof =
+      useless ??
+      (isElsewhere ? 'no file of the traceback imports it' : undefined) ??
+      this.#disproof(finding, meta, fit, inTraceback, inSnapshot);
     const all = [fit, inTraceback, inSnapshot].filter((near) => near !== undefined);
     const place = all.reduce<Nearness>((best, { nearness }) => nearer(best, nearness), 'other');
-    const useless = this.#uselessness(meta);
     const phrases = [
       ...(fit?.nearness === 'cause' ? [fit.because] : []),
       ...(inTraceback === undefined ? [] : [this.#frameWords(inTraceback)]),
       ...(inSnapshot === undefined ? [] : [bytesWords(inSnapshot)]),
     ];
-    if (useless !== undefined) phrases.push(useless);
-    else if (isElsewhere) phrases.splice(0, phrases.length, 'no file of the traceback imports it');
-    else if (phrases.length === 0) phrases.push(fit?.because ?? this.#elsewhere());
-    else if (doubt !== undefined) phrases.push(doubt);
+    if (phrases.length === 0) phrases.push(fit?.because ?? this.#elsewhere());
     return {
       ...{ scan, finding, meta },
-      // What is in doubt explains nothing, however near it is.
-      nearness: useless !== undefined ? 'unrelated' : doubt !== undefined ? 'other' : place,
-      because: phrases.join('; '),
-      timeliness: doubt !== undefined ? 2 : fit === undefined ? 1 : 0,
+      // What cannot explain it does not, however near it is.
+      nearness: useless !== undefined ? 'unrelated' : disproof !== undefined ? 'other' : place,
+      because: disproof ?? phrases.join('; '),
+      timeliness: disproof !== undefined ? 2 : fit === undefined || meta.symptom === 'leak' ? 1 : 0,
       bytes: inSnapshot?.mark.bytes ?? 0,
       frame: inTraceback?.mark.frame?.number ?? 0,
     };
   }
 
-  #nears(scan: Scan, { at, end }: Finding): readonly Near[] {
+  #nears(scan: Scan, { at, end, fix }: Finding): readonly Near[] {
     const marks = this.#marks.get(scan.file.path) ?? [];
     if (marks.length === 0) return [];
     const text = this.places.textOf(scan.file.path);
     const first = text?.lineAt(at) ?? at.line;
     const last = text?.lineAt(end) ?? end.line;
     const around = text?.functionAt(first);
+    const changed = text === undefined ? [] : (fix?.edits ?? []).flatMap((edit) => [edit.start, edit.end]);
+    const lines = changed.map((offset) => text?.lineOf(offset) ?? first);
+    const [from, to] = [Math.min(first, ...lines), Math.max(last, ...lines)];
     return marks.map((mark): Near => {
       const { line, within, isFileOnly } = mark.spot;
-      if (line !== undefined && line >= first && line <= last) return { nearness: 'line', mark };
+      const lastLine = line === undefined ? undefined : (text?.endOf(line) ?? line);
+      const isRunning = line !== undefined && lastLine !== undefined && lastLine >= from && line <= to;
+      if (line !== undefined && lastLine !== undefined && lastLine >= first && line <= last)
+        return { nearness: 'line', mark, isRunning: true };
       const isSame = !isFileOnly && within?.first === around?.first;
-      const isLater = isSame && line !== undefined && first > line && text?.shareLoop(line, first) === false;
-      const nearness = !isSame || isLater ? 'file' : mark.isInnermost ? 'function' : 'stack';
-      return { nearness, mark, isLater };
+      const isLater =
+        isSame &&
+        mark.isOnce === true &&
+        line !== undefined &&
+        first > line &&
+        text?.shareLoop(line, first) === false;
+      const nearness = !isSame ? 'file' : mark.isInnermost ? 'function' : 'stack';
+      return { nearness, mark, isLater, isRunning: isSame && isRunning };
     });
   }
 
   /** Why it cannot help, wherever it stands. */
-  #uselessness({ symptom, moments, notOn = [] }: TransformMeta): string | undefined {
+  #uselessness({ symptom, moments, movesTo, notOn = [] }: TransformMeta): string | undefined {
     const { memories, hasHostTensors, devices } = this.circumstances;
     const idle = [...devices].filter((device) => notOn.some((each) => each === device));
     if (idle.length > 0 && idle.length === devices.size) return `does nothing on ${idle.join(' and ')}`;
     if (moments?.length === 0) return 'frees no memory itself';
+    if (movesTo !== undefined && memories.size === 1 && memories.has(movesTo))
+      return 'puts more into host memory, which ran out';
     if ([...memories].some((memory) => CURES[memory].has(symptom))) return undefined;
     if (hasHostTensors && symptom === 'peak') return undefined;
     return `frees no ${[...memories].join(' or ')} memory: it is about ${ABOUT[symptom]}`;
   }
 
-  /** Why it is hardly what is wanted here. */
-  #doubt({ symptom, moments = [] }: TransformMeta, fit: Fit | undefined): string | undefined {
-    if (symptom === 'fragmentation' && this.circumstances.isFragmented === false)
-      return 'but little of the memory is reserved and unallocated';
-    const isUntimely = fit === undefined && moments.length > 0 && this.circumstances.moments.size > 0;
-    return isUntimely ? 'but it costs memory at another moment' : undefined;
+  /** Why what it frees was not there when memory ran out. */
+  #disproof(
+    finding: Finding,
+    meta: TransformMeta,
+    fit: Fit | undefined,
+    inTraceback: Near | undefined,
+    inSnapshot: Near | undefined,
+  ): string | undefined {
+    const { moments, isFragmented, tracebacks, marks } = this.circumstances;
+    const nowhere = marks.length > 0 && inTraceback === undefined && inSnapshot === undefined;
+    if (finding.effect === 'tidy') return 'no gain was measured';
+    if (meta.symptom === 'fragmentation' && isFragmented !== true)
+      return isFragmented === false
+        ? 'little of the memory is reserved and unallocated'
+        : 'nothing says that the memory is fragmented';
+    if (meta.symptom === 'fragmentation' && nowhere) return 'its file is not in the traceback';
+    if (fit === undefined && (meta.moments ?? []).length > 0 && !this.#mayBeNow(meta))
+      return 'it costs memory at another moment';
+    if (meta.symptom === 'leak' && moments.size > 0 && [...moments].every((moment) => FIRST.has(moment)))
+      return 'no step had run yet that could have left something behind';
+    if (inTraceback?.isLater === true) return 'it had not run yet';
+    const lasts = finding.lasts ?? meta.lasts;
+    if (tracebacks === 0 || lasts === undefined || lasts === 'run' || isOnStack(inSnapshot)) return undefined;
+    if (lasts === 'statement')
+      return inTraceback?.isRunning === true ? undefined : 'what it frees is gone when its statement is done';
+    return isOnStack(inTraceback) ? undefined : 'what it frees is gone when its function returns';
+  }
+
+  /** Where no frame says what the program was doing, it computed something: what has frames of its own it was not. */
+  #mayBeNow({ moments = [] }: TransformMeta): boolean {
+    const { moments: now, tracebacks } = this.circumstances;
+    return now.size === 0 && (tracebacks === 0 || moments.some((moment) => UNSAID.has(moment)));
   }
 
   /** Why the finding is about this kind of error, wherever it stands. */
-  #fit({ symptom, moments }: TransformMeta, isInAFile: boolean): Fit | undefined {
+  #fit({ symptom, moments }: TransformMeta, isInAFile: boolean, isOurs: boolean): Fit | undefined {
     const { moments: now, isFragmented, memories, marks } = this.circumstances;
     const during = moments?.find((moment) => now.has(moment));
     if (moments !== undefined && during === undefined) return undefined;
@@ -195,15 +245,16 @@ class Judge {
         because: 'much of the memory is reserved but unallocated',
       };
     if (during !== undefined) return { nearness: 'moment', because: DURING[during] };
+    if (symptom === 'leak' && isOurs)
+      return { nearness: 'moment', because: 'what it leaves behind stays from step to step' };
     return memories.has('host') && symptom === 'host-memory'
       ? { nearness: 'moment', because: 'it was host memory that ran out' }
       : undefined;
   }
 
-  #frameWords({ nearness, mark: { spot, frame }, isLater }: Near): string {
+  #frameWords({ nearness, mark: { spot, frame } }: Near): string {
     const isOne = this.circumstances.tracebacks < 2;
     const which = `frame ${frame?.number} of ${isOne ? 'the traceback' : `traceback ${frame?.traceback}`}`;
-    if (isLater === true) return `in ${which}, behind the line that ran`;
     if (nearness === 'file') return `in the file of ${which}`;
     const name = spot.within === undefined ? 'the top of the file' : `\`${spot.within.name}\``;
     return `${nearness === 'line' ? 'on the line of' : 'in'} ${which}, ${name}`;
@@ -231,6 +282,11 @@ function bytesWords({ nearness, mark: { spot, bytes = 0 } }: Near): string {
   if (nearness === 'file') return `${size} in its file`;
   const name = spot.within === undefined ? 'the top of the file' : `\`${spot.within.name}\``;
   return `${size} ${nearness === 'function' ? 'in' : 'below'} ${name}`;
+}
+
+/** The function that it stands in is on the stack. */
+function isOnStack(near: Near | undefined): boolean {
+  return near !== undefined && near.nearness !== 'file';
 }
 
 /** Of equals, the one with more bytes, or the frame that is nearer to the allocation. */

@@ -34,9 +34,10 @@ function narrowed(rows: readonly (readonly TableCell[])[], width: number): reado
   );
 }
 
-/** What was done, and one line on the rest. */
-export function summarizeApplied(report: Report, isVerbose: boolean): readonly string[] {
+/** What was done, and one line on the rest; `isPart`: more was found than it was about. */
+export function summarizeApplied(report: Report, isVerbose: boolean, isPart = false): readonly string[] {
   const { findings, bySafety, refused, refusedLeaks, skipped, fixable } = tally(report);
+  const { limits = '' } = report;
   const did = report.fixed === undefined ? [] : [fixedSentence(report.fixed, report.taken ?? [])];
   const kinds = Object.entries(bySafety).flatMap(([safety, count]) =>
     count > 0 ? [`${count} ${safety}`] : [],
@@ -53,7 +54,8 @@ export function summarizeApplied(report: Report, isVerbose: boolean): readonly s
     ...(skipped > 0 ? [`${plural(skipped, 'file')} skipped`] : []),
   ];
   if (report.checked === 0 && report.taken?.length === 0 && skipped === 0) return [`${nothingSeen(report)}.`];
-  if (rest.length === 0) return [...did, 'Nothing else was found.'];
+  if (rest.length === 0)
+    return isPart ? did : [...did, `Nothing else was found${limits === '' ? '' : ` with \`${limits}\``}.`];
   const open = fixable.unsafe + fixable.advice;
   const about =
     open === 1

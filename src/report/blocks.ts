@@ -68,13 +68,22 @@ export function apartFrom(report: Report, shown: readonly Shown[]): readonly Sho
 }
 
 /** Of those that explain nothing, so many are named. */
-const MOST_APART = 8;
+const MOST_APART = 5;
+/** Of one kind, so many places are. */
+const MOST_ALIKE = 3;
 
-/** The same, in a line each, the first of them; those that free no memory are only counted. */
+/** The same, in a line each, those of one kind and reason together; those that free no memory are only counted. */
 export function apartBlock(apart: readonly Shown[], view: View): string[] {
   const able = view.verbose ? apart : apart.filter(({ ranked }) => ranked?.nearness !== 'unrelated');
-  const told = view.verbose ? able : able.slice(0, MOST_APART);
-  const others = able.length - told.length;
+  const kinds = new Map<string, Shown[]>();
+  for (const each of able) {
+    const { transform, safety } = each.finding;
+    const kind = [transform, safety, isRefused(each.finding), each.ranked?.because].join('\0');
+    kinds.set(kind, [...(kinds.get(kind) ?? []), each]);
+  }
+  const all = [...kinds.values()];
+  const told = view.verbose ? all : all.slice(0, MOST_APART);
+  const others = able.length - told.flat().length;
   const untold = apart.length - able.length;
   const more = [
     ...(others === 0 ? [] : [plural(others, 'other')]),
@@ -82,16 +91,24 @@ export function apartBlock(apart: readonly Shown[], view: View): string[] {
   ].join(', and ');
   const rest = `${told.length === 0 ? '' : 'and '}${more}; \`-v\` lists ${others + untold === 1 ? 'it' : 'them'}`;
   return [
-    view.paint.bold('Less likely:'),
-    ...told.flatMap((shown) => apartLines(shown, view)),
+    view.paint.bold(
+      `Other finding${apart.length === 1 ? '' : 's'} here, which ${apart.length === 1 ? 'does' : 'do'} not explain it:`,
+    ),
+    ...told.flatMap((kind) => apartLines(kind, view)),
     ...(others + untold === 0 ? [] : wrap(rest, view.width, { first: MARGIN, rest: MARGIN })),
   ];
 }
 
-function apartLines({ scan, finding, ranked }: Shown, { paint, width }: View): string[] {
-  const standing = isRefused(finding) ? 'left alone' : finding.safety;
-  const place = printable(scan.file.path) + placeMark(finding.at);
-  const text = `${place} ${finding.transform} (${standing}): ${ranked?.because ?? finding.message}`;
-  const [first = '', ...rest] = wrap(text, width, { first: MARGIN, rest: MARGIN.repeat(3) });
-  return [first.replace(place, paint.bold), ...rest];
+/** `train.py:20:45, train.py:22:45 load-map-location (safe): why not` */
+function apartLines(kind: readonly Shown[], { paint, width, verbose }: View): string[] {
+  const [first] = kind;
+  if (first === undefined) return [];
+  const standing = isRefused(first.finding) ? 'left alone' : first.finding.safety;
+  const named = verbose ? kind : kind.slice(0, MOST_ALIKE);
+  const more = kind.length - named.length;
+  const marks = named.map(({ scan, finding }) => printable(scan.file.path) + placeMark(finding.at));
+  const places = marks.join(', ') + (more === 0 ? '' : ` and ${more} more`);
+  const text = `${places} ${first.finding.transform} (${standing}): ${first.ranked?.because ?? first.finding.message}`;
+  const [head = '', ...rest] = wrap(text, width, { first: MARGIN, rest: MARGIN.repeat(3) });
+  return [head.replace(places, paint.bold), ...rest];
 }

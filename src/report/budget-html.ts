@@ -1,4 +1,4 @@
-import { gigabytes } from '../budget/quantity.js';
+import { gibibytes } from '../budget/quantity.js';
 import { type BudgetReport, PART_NAMES, PHASES, renderBudget } from './budget.js';
 import { budgetPlot } from './budget-plot.js';
 import { noColor } from './paint.js';
@@ -19,7 +19,7 @@ export function budgetHtml(report: BudgetReport, title: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${html(title)}</title><style>${STYLE}</style></head>
 <body><h1>${html(title)}</h1>
-<p>Peak: <strong>${html(gigabytes(budget.peak))}</strong>, ${html(gigabytes(budget.low))} to ${html(gigabytes(budget.high))}.</p>
+<p>Peak: <strong>${html(gibibytes(budget.peak))}</strong>, ${html(gibibytes(budget.low))} to ${html(gibibytes(budget.high))}.</p>
 ${budgetPlot(report)}${tables.join('\n')}
 <h2>In words</h2>
 <pre>${html(text)}</pre>
@@ -29,7 +29,7 @@ ${budgetPlot(report)}${tables.join('\n')}
 
 function figures(title: string, { phases }: BudgetReport['budget']): string {
   const shown = PART_NAMES.filter(([name]) => phases.some(({ parts }) => (parts[name] ?? 0) > 0));
-  const cell = (bytes: number) => `<td>${bytes > 0 ? html(gigabytes(bytes)) : ''}</td>`;
+  const cell = (bytes: number) => `<td>${bytes > 0 ? html(gibibytes(bytes)) : ''}</td>`;
   const head = shown.map(([, label]) => `<th>${html(label)}</th>`).join('');
   const rows = phases.map(
     ({ name, parts, bytes }) =>

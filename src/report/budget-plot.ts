@@ -1,5 +1,5 @@
 import type { Budget, Phase, RowName } from '../budget/memory.js';
-import { gigabytes } from '../budget/quantity.js';
+import { gibibytes } from '../budget/quantity.js';
 import { type BudgetReport, PART_NAMES, PHASES } from './budget.js';
 
 const COLOURS: Readonly<Record<RowName, string>> = {
@@ -48,7 +48,7 @@ export function budgetPlot({ budget, card, fit }: BudgetReport): string {
       const x = (LEFT + scale(limit)).toFixed(1);
       parts.push(
         `<line x1="${x}" x2="${x}" y1="${top - 4}" y2="${y - GAP + 4}" stroke="#d62728" stroke-dasharray="4 3"/>`,
-        text(LEFT + scale(limit), top - 8, gigabytes(limit), 'text-anchor="middle" fill="#d62728"'),
+        text(LEFT + scale(limit), top - 8, gibibytes(limit), 'text-anchor="middle" fill="#d62728"'),
       );
     }
   }
@@ -74,10 +74,10 @@ function* bar(phase: Phase, y: number, scale: (bytes: number) => number): Genera
     const bytes = phase.parts[name] ?? 0;
     if (bytes <= 0) continue;
     const width = scale(bytes);
-    yield `<rect x="${x.toFixed(1)}" y="${y}" width="${width.toFixed(1)}" height="${BAR}" fill="${COLOURS[name]}"><title>${label}: ${gigabytes(bytes)}</title></rect>`;
+    yield `<rect x="${x.toFixed(1)}" y="${y}" width="${width.toFixed(1)}" height="${BAR}" fill="${COLOURS[name]}"><title>${label}: ${gibibytes(bytes)}</title></rect>`;
     x += width;
   }
-  yield text(x + 6, y + 15, gigabytes(phase.bytes));
+  yield text(x + 6, y + 15, gibibytes(phase.bytes));
 }
 
 function text(x: number, y: number, words: string, more = ''): string {

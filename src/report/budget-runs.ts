@@ -1,6 +1,6 @@
 import type { Card } from '../budget/cards.js';
 import type { Budget, Run } from '../budget/memory.js';
-import { gigabytes } from '../budget/quantity.js';
+import { gibibytes } from '../budget/quantity.js';
 import { printable } from './cells.js';
 import { plural, wrap } from './prose.js';
 import type { View } from './report.js';
@@ -31,8 +31,8 @@ export function renderRuns(
       { text: printable(path), paint: paint.bold },
       { text: `${printable(model)}` },
       { text: `${run.dtype} · ${run.optimizer} · batch ${run.batch} × ${run.sequence}` },
-      right(gigabytes(budget.peak)),
-      { text: `${gigabytes(budget.low)} to ${gigabytes(budget.high)}`, paint: paint.dim },
+      right(gibibytes(budget.peak)),
+      { text: `${gibibytes(budget.low)} to ${gibibytes(budget.high)}`, paint: paint.dim },
       ...(card === undefined ? [] : [fitCell(budget, card, paint)]),
     ]);
   const skipped = untold.flatMap(({ path, untold: why }) =>

@@ -1,11 +1,11 @@
-import type { Card } from '../budget/cards.js';
+import { type Card, leastOf, SOLD } from '../budget/cards.js';
 import type { Documented, DocumentedStep } from '../budget/documented.js';
 import { type Fit, type Verdict, verdictOf } from '../budget/fit.js';
 import type { Budget, PhaseName, Row, RowName, Run } from '../budget/memory.js';
-import { countOf, gigabytes } from '../budget/quantity.js';
+import { countOf, gibibytes, gigabytes } from '../budget/quantity.js';
 import type { Source } from '../run/draft.js';
 import { clip, widthOf } from './cells.js';
-import { wrap } from './prose.js';
+import { shellWord, wrap } from './prose.js';
 import type { View } from './report.js';
 import { GAP, type TableCell, table } from './table.js';
 
@@ -20,6 +20,10 @@ export interface BudgetReport {
   readonly sources?: readonly Source[];
   readonly card?: Card;
   readonly fit?: Fit;
+  /** What `fit` is about. */
+  readonly goal?: Card;
+  /** The script that was read. */
+  readonly path?: string;
 }
 
 /** Columns below which a source is not folded further. */
@@ -54,21 +58,6 @@ export const PHASES: Readonly<Record<PhaseName, string>> = {
   generate: 'generation',
 };
 
-/** Gigabytes that GPUs come with, and some that do. */
-const CARDS: readonly (readonly [number, string])[] = [
-  [8, 'RTX 4060, RTX 3070'],
-  [12, 'RTX 4070, RTX 3060'],
-  [16, 'T4, RTX 4080'],
-  [24, 'RTX 4090, RTX 3090'],
-  [32, 'RTX 5090, V100 32GB'],
-  [40, 'A100 40GB'],
-  [48, 'L40S, A6000'],
-  [80, 'H100, A100 80GB'],
-  [96, 'RTX PRO 6000, GH200'],
-  [141, 'H200'],
-  [192, 'MI300X'],
-];
-const SIZES = CARDS.map(([size]) => size);
 const MARGIN = '  ';
 const MEASURE = 100;
 
@@ -83,9 +72,10 @@ export function renderBudget(report: BudgetReport, style: Style): string {
     '',
     ...phaseTable(budget, style),
     '',
-    paint.bold(run.gpus > 1 ? 'Does it fit? (each GPU)' : 'Does it fit?'),
+    paint.bold(`Does it fit?${run.gpus > 1 ? ' (each GPU)' : ''}`),
+    ...(card === undefined ? [paint.dim(`${MARGIN}a card as it is sold, and what of it is usable`)] : []),
     ...(card === undefined ? verdicts(budget, style) : cardVerdict(budget, card, style)),
-    ...(fit === undefined ? [] : ['', ...fitLines(fit, style)]),
+    ...(fit === undefined ? [] : ['', ...fitLines(fit, report, style)]),
     '',
     paint.bold('What this takes for granted'),
     ...bullets(assumptions, style),
@@ -118,12 +108,13 @@ function sourceTable(sources: readonly Source[], { paint, width }: Style): strin
   return [
     paint.bold('What the files say'),
     ...table(
-      sources.flatMap(({ name, value, place, words }) => {
-        const whole = place === undefined ? words : `${place}${GAP}${words}`;
+      sources.flatMap(({ name, value, place, words, isAssumed }) => {
+        const spot = place === undefined || widthOf(place) <= room ? place : `…${place.slice(1 - room)}`;
+        const whole = spot === undefined ? words : `${spot}${GAP}${words}`;
         const told = widthOf(whole) <= room ? [whole] : wrap(whole, room, { first: '', rest: '' });
         return told.map((line, at) => [
           { text: at === 0 ? MARGIN + name : '' },
-          { text: at === 0 ? value : '', paint: place === undefined ? paint.yellow : paint.bold },
+          { text: at === 0 ? value : '', paint: isAssumed ? paint.yellow : paint.bold },
           { text: clip(line, room), paint: paint.dim },
         ]);
       }),
@@ -132,11 +123,11 @@ function sourceTable(sources: readonly Source[], { paint, width }: Style): strin
 }
 
 function rowTable({ rows, at, peak, low, high, host }: Budget, { paint, width }: Style): string[] {
-  const amount = (bytes: number): TableCell => ({ text: gigabytes(bytes), align: 'right' });
+  const amount = (bytes: number): TableCell => ({ text: gibibytes(bytes), align: 'right' });
   const how = ({ how: words, host: away }: Row) =>
-    away > 0 ? `in host memory: ${gigabytes(away)} = ${words}` : words;
+    away > 0 ? `in host memory: ${gibibytes(away)} = ${words}` : words;
   const names = [...rows.map(({ name }) => LABELS[name].length), 'host memory'.length];
-  const beside = MARGIN.length + Math.max(...names) + 2 * GAP.length + gigabytes(peak).length;
+  const beside = MARGIN.length + Math.max(...names) + 2 * GAP.length + gibibytes(peak).length;
   const shown = (words: string) => clip(words, Math.max(width - beside, 20));
   return table([
     ...rows.map((row) => [
@@ -147,7 +138,7 @@ function rowTable({ rows, at, peak, low, high, host }: Budget, { paint, width }:
     [
       { text: `${MARGIN}peak`, paint: paint.bold },
       { ...amount(peak), paint: paint.bold },
-      { text: shown(`${gigabytes(low)} to ${gigabytes(high)}; at: ${PHASES[at.name]}`), paint: paint.dim },
+      { text: shown(`${gibibytes(low)} to ${gibibytes(high)}; at: ${PHASES[at.name]}`), paint: paint.dim },
     ],
     ...(host > 0 ? [[{ text: `${MARGIN}host memory` }, amount(host)]] : []),
   ]);
@@ -161,25 +152,29 @@ function phaseTable({ phases, peak }: Budget, { paint, width }: Style): string[]
     ...table(
       phases.map(({ name, bytes }) => [
         { text: MARGIN + PHASES[name] },
-        { text: gigabytes(bytes), align: 'right' as const },
+        { text: gibibytes(bytes), align: 'right' as const },
         { text: '█'.repeat(Math.max(1, Math.round((longest * bytes) / peak))), paint: paint.dim },
       ]),
     ),
   ];
 }
 
-/** The sizes around the answer; those far below and above it say nothing new. */
-function verdicts(budget: Budget, { paint }: Style): string[] {
-  const { peak } = budget;
-  const first = SIZES.findIndex((size) => verdictOf(budget, size * 1e9) !== 'no');
-  const at = first === -1 ? SIZES.length : first;
+/** Columns of a verdict before the names of cards. */
+const VERDICT = 52;
+
+/** The cards around the answer; those far below and above it say nothing new. */
+function verdicts(budget: Budget, { paint, width }: Style): string[] {
+  const cards = SOLD.map(([size, names]) => ({ size, names, bytes: leastOf(names) }));
+  const first = cards.findIndex(({ bytes }) => verdictOf(budget, bytes) !== 'no');
+  const at = first === -1 ? cards.length : first;
   return table(
-    CARDS.slice(Math.max(0, at - 2), at + 3).map(([size, names]) => {
-      const verdict = verdictOf(budget, size * 1e9);
+    cards.slice(Math.max(0, at - 2), at + 3).map(({ size, names, bytes }) => {
+      const verdict = verdictOf(budget, bytes);
       return [
         { text: `${MARGIN}${size} GB`, align: 'right' as const },
-        { text: verdictText(verdict, size * 1e9 - peak), paint: toneOf(verdict, paint) },
-        { text: names, paint: paint.dim },
+        { text: gibibytes(bytes), align: 'right' as const },
+        { text: verdictText(verdict, bytes - budget.peak), paint: toneOf(verdict, paint) },
+        { text: clip(names.join(', '), Math.max(width - VERDICT, 0)), paint: paint.dim },
       ];
     }),
   );
@@ -187,21 +182,25 @@ function verdicts(budget: Budget, { paint }: Style): string[] {
 
 function cardVerdict(budget: Budget, { name, bytes }: Card, { paint }: Style): string[] {
   const verdict = verdictOf(budget, bytes);
-  const text = `${MARGIN}${name}, ${gigabytes(bytes)} usable: ${verdictText(verdict, bytes - budget.peak)}`;
+  const text = `${MARGIN}${name}, ${gibibytes(bytes)} usable: ${verdictText(verdict, bytes - budget.peak)}`;
   return [toneOf(verdict, paint)(text)];
 }
 
 function verdictText(verdict: Verdict, spare: number): string {
-  return verdict === 'no' ? `no, ${gigabytes(-spare)} too much` : `${verdict}, ${gigabytes(spare)} to spare`;
+  return verdict === 'no' ? `no, ${gibibytes(-spare)} too much` : `${verdict}, ${gibibytes(spare)} to spare`;
 }
 
 function toneOf(verdict: Verdict, paint: Style['paint']): (text: string) => string {
   return { fits: paint.green, tight: paint.yellow, no: paint.red }[verdict];
 }
 
-function fitLines({ size, verdict, steps, budget }: Fit, style: Style): string[] {
+function fitLines(
+  { size, verdict, steps, budget }: Fit,
+  { goal: card, path = '.' }: Pick<BudgetReport, 'goal' | 'path'>,
+  style: Style,
+): string[] {
   const { paint } = style;
-  const goal = gigabytes(size);
+  const goal = card === undefined ? gibibytes(size) : `${card.name}, ${gibibytes(size)} usable`;
   if (steps.length === 0)
     return [paint.bold(`To fit ${goal}`), `${MARGIN}nothing has to change: it ${said(verdict)}`];
   const ids = steps.flatMap(({ transform }) => transform ?? []);
@@ -212,14 +211,17 @@ function fitLines({ size, verdict, steps, budget }: Fit, style: Style): string[]
         : `To fit ${goal}, gentlest first${verdict === 'tight' ? ' (tight: within what the estimate may be off)' : ''}`,
     ),
     ...steps.flatMap((step, index) => [
-      `${MARGIN}${index + 1}. ${paint.bold(step.name)}: ${gigabytes(step.before)} → ${gigabytes(step.after)}`,
+      `${MARGIN}${index + 1}. ${paint.bold(step.name)}: ${gibibytes(step.before)} → ${gibibytes(step.after)}`,
       ...wrap(`${step.what}; ${step.price}`, measure(style), { first: `${MARGIN}   `, rest: `${MARGIN}   ` }),
       `${MARGIN}   ${paint.dim(step.transform === undefined ? 'a setting of your run; no transform writes it' : `transform: ${step.transform}`)}`,
     ]),
-    `${MARGIN}Then it needs ${gigabytes(budget.peak)}${verdict === 'no' ? ', still too much: use more or larger GPUs' : ''}.`,
+    `${MARGIN}Then it needs ${gibibytes(budget.peak)}${verdict === 'no' ? ', still too much: use more or larger GPUs' : ''}.`,
     ...(ids.length === 0
       ? []
-      : [`${MARGIN}See where:`, `${MARGIN}${MARGIN}memfix check --select ${ids.join(',')} --unsafe-fixes .`]),
+      : [
+          `${MARGIN}See where:`,
+          `${MARGIN}${MARGIN}memfix check --select ${ids.join(',')} --unsafe-fixes ${shellWord(path)}`,
+        ]),
   ];
 }
 
@@ -275,7 +277,7 @@ function measure({ width }: Style): number {
 }
 
 /** The document of `memfix budget --output-format json`. Sizes are bytes; fields are only ever added within a version. */
-export function budgetJson({ run, budget, assumptions, sources, card, fit }: BudgetReport): unknown {
+export function budgetJson({ run, budget, assumptions, sources, card, fit, goal }: BudgetReport): unknown {
   const { family, ...shape } =
     run.shape.kind === 'transformer' ? run.shape : { ...run.shape, family: undefined };
   return {
@@ -289,7 +291,12 @@ export function budgetJson({ run, budget, assumptions, sources, card, fit }: Bud
     high: budget.high,
     at: budget.at.name,
     host: budget.host,
-    gpus: SIZES.map((size) => ({ size: size * 1e9, verdict: verdictOf(budget, size * 1e9) })),
+    gpus: SOLD.map(([size, names]) => ({
+      size: size * 2 ** 30,
+      usable: leastOf(names),
+      names,
+      verdict: verdictOf(budget, leastOf(names)),
+    })),
     card: card === undefined ? null : { ...card, verdict: verdictOf(budget, card.bytes) },
     assumptions,
     fit:
@@ -297,6 +304,7 @@ export function budgetJson({ run, budget, assumptions, sources, card, fit }: Bud
         ? null
         : {
             size: fit.size,
+            goal: goal?.name ?? null,
             verdict: fit.verdict,
             steps: fit.steps.map((step) => ({ ...step, transform: step.transform ?? null })),
             peak: fit.budget.peak,

@@ -10,6 +10,8 @@ export interface BlockStyle {
   readonly margin: string;
   /** Lines that are shown at most. */
   readonly most: number;
+  /** The file, as a command is given it. */
+  readonly file: string;
 }
 
 /** Unchanged lines around a change. */
@@ -27,7 +29,10 @@ interface Row {
  * A change in a report: the line numbers of the old text, little around it, and without the indentation that all of its lines
  * share. Changed lines are folded, never cut; where there are too many, the rest is counted.
  */
-export function changeBlock(hunks: readonly Hunk[], { paint, width, margin, most }: BlockStyle): string[] {
+export function changeBlock(
+  hunks: readonly Hunk[],
+  { paint, width, margin, most, file }: BlockStyle,
+): string[] {
   const parts = dedented(hunks.map(rowsOf));
   const all = parts.flat();
   const digits = `${Math.max(...all.map(({ number = 0 }) => number))}`.length;
@@ -51,7 +56,11 @@ export function changeBlock(hunks: readonly Hunk[], { paint, width, margin, most
     }
   }
   const left = all.slice(most).filter(({ line }) => line.kind !== ' ').length;
-  if (left > 0) output.push(gutter('', `┆ and ${plural(left, 'more changed line')}: memfix diff`));
+  if (left > 0) {
+    const rest = `┆ and ${plural(left, 'more changed line')}: memfix diff`;
+    const isRoomy = margin.length + digits + 2 + rest.length + file.length < width;
+    output.push(gutter('', isRoomy ? `${rest} ${file}` : rest));
+  }
   return output;
 }
 

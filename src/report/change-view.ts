@@ -11,8 +11,10 @@ export interface ChangeRow {
   readonly text: string;
   /** It shows a removed or an added line, and not only what is around it. */
   readonly isChange: boolean;
-  /** It shows a line that stays as it is. */
-  readonly isContext?: boolean;
+  /** It shows an added line, which has no number. */
+  readonly isAdded?: boolean;
+  /** It shows a line that stays as it is; this is shown where such lines are left out. */
+  readonly gap?: string;
 }
 
 /** A line longer than this is cut off: a file may hold its data in one. */
@@ -41,7 +43,10 @@ export function changeRows(
   ];
 }
 
-/** Without some of what is around it, in at most so many rows where that is enough: first what is far from the change. */
+/**
+ * Without some of what is around it, in at most so many rows where that is enough: first what is far from the change. Between
+ * changed lines a mark stands for what is left out; lines that are only added keep one beside them, which has a number.
+ */
 export function withLessAround(rows: readonly ChangeRow[], most: number): readonly ChangeRow[] {
   const distances = rows.map(({ isChange }) => (isChange ? 0 : rows.length));
   const near = (at: number, other: number) => {
@@ -49,11 +54,54 @@ export function withLessAround(rows: readonly ChangeRow[], most: number): readon
   };
   for (let at = 1; at < rows.length; at++) near(at, at - 1);
   for (let at = rows.length - 2; at >= 0; at--) near(at, at + 1);
+  const kept = besideAdded(rows);
   const around = [...rows.keys()]
-    .filter((at) => rows[at]?.isContext === true)
+    .filter((at) => rows[at]?.gap !== undefined && !kept.has(at))
     .sort((a, b) => (distances[b] ?? 0) - (distances[a] ?? 0));
-  const left = new Set(around.slice(0, Math.max(rows.length - most, 0)));
-  return rows.filter((_, at) => !left.has(at));
+  for (let count = Math.max(rows.length - most, 0); ; count++) {
+    const shown = withGaps(rows, new Set(around.slice(0, count)));
+    if (shown.length <= most || count >= around.length) return shown;
+  }
+}
+
+/** The rows without some; a mark where these were between changed lines. A mark for one row would gain nothing. */
+function withGaps(rows: readonly ChangeRow[], left: ReadonlySet<number>): readonly ChangeRow[] {
+  const shown: ChangeRow[] = [];
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at];
+    if (row === undefined) continue;
+    if (!left.has(at)) {
+      shown.push(row);
+      continue;
+    }
+    let end = at;
+    while (left.has(end + 1)) end++;
+    const isBetween = isChangeNext(rows, at, -1) && isChangeNext(rows, end, 1);
+    if (isBetween) shown.push(end === at ? row : { text: row.gap ?? '', isChange: false });
+    at = end;
+  }
+  return shown;
+}
+
+/** Whether a changed line comes before anything but unchanged ones, in that direction. */
+function isChangeNext(rows: readonly ChangeRow[], from: number, step: 1 | -1): boolean {
+  let at = from;
+  while (rows[at]?.gap !== undefined) at += step;
+  return rows[at]?.isChange === true;
+}
+
+/** For each run of rows that are all added, the unchanged row before it, else after it. */
+function besideAdded(rows: readonly ChangeRow[]): ReadonlySet<number> {
+  const kept = new Set<number>();
+  for (let at = 0; at < rows.length; at++) {
+    if (rows[at]?.isChange !== true) continue;
+    let end = at;
+    while (rows[end + 1]?.isChange === true) end++;
+    if (rows.slice(at, end + 1).every(({ isAdded }) => isAdded === true))
+      kept.add(rows[at - 1]?.gap === undefined ? end + 1 : at - 1);
+    at = end;
+  }
+  return kept;
 }
 
 function rowsOf(
@@ -66,9 +114,13 @@ function rowsOf(
   const digits = String((last?.oldStart ?? 0) + (last?.lines.length ?? 0)).length;
   const hunks = fitting(all, roomFor(width, digits));
   return hunks.flatMap((hunk, at) => [
-    ...(at === 0 ? [] : [{ text: paint.dim(`${' '.repeat(digits)} ⋮`), isChange: false }]),
+    ...(at === 0 ? [] : [{ text: gapMark(digits, paint), isChange: false }]),
     ...hunkRows(hunk, digits, paint, width),
   ]);
+}
+
+function gapMark(digits: number, paint: Paint): string {
+  return paint.dim(`${' '.repeat(digits)} ⋮`);
 }
 
 function roomFor(width: number, digits: number): number {
@@ -111,7 +163,8 @@ function lineRows(
   return rows.map((content, at) => {
     const gutter = at === 0 ? paint.dim(number) : ' '.repeat(number.length);
     const text = `${gutter} ${tone(`${kind} ${content}`)}`.trimEnd();
-    return { text, isChange: kind !== ' ', isContext: kind === ' ' };
+    if (kind === ' ') return { text, isChange: false, gap: gapMark(number.length, paint) };
+    return { text, isChange: true, isAdded: kind === '+' };
   });
 }
 

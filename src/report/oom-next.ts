@@ -1,32 +1,40 @@
-import type { Diagnosis, Located } from '../oom/diagnosis.js';
-import { isCell } from '../oom/frame.js';
+import { type Diagnosis, type Located, startedScript } from '../oom/diagnosis.js';
+import { allocatorSetting, holdsMuch, isOfCheckpoint, isOfDriver, KERNELS, monitorOf } from '../oom/hints.js';
+import { isFragmented, outsideOf } from '../oom/message.js';
+import { placeText } from '../text/place.js';
+import type { Moment } from '../toolkit/contract.js';
 import { shellWord } from './prose.js';
 
-/** What a person can do whatever the findings are, by what ran out, on what, and when. */
+/** What a person can do whatever the findings are, by what ran out, on what, when, and in what program. */
 export function nextSteps(diagnosis: Diagnosis): readonly string[] {
   const { errors, snapshot } = diagnosis;
   if (errors.length > 0 && errors.every(({ error }) => error.memory === 'host')) return hostSteps(errors);
-  const isCuda = errors.every(({ error }) => !OTHER_DEVICES.has(error.who));
   // What they hold is none of this program's.
-  if (errors.some(isMostlyHeldByOthers)) return ['`nvidia-smi` tells what the other processes are.'];
+  const taken = errors.find((each) => isOfDriver(each.error) || isMostlyHeldByOthers(each));
+  if (taken !== undefined)
+    return [
+      `\`${monitorOf(taken.error.who)}\` tells what holds the card: end what is left of an earlier run, wait for it, or take another card (\`CUDA_VISIBLE_DEVICES=1\`).`,
+    ];
+  const isCuda = errors.every(({ error }) => !OTHER_DEVICES.has(error.who));
   return [
-    ...(errors.some(isInNotebook)
+    ...(errors.some(({ setting }) => setting.isNotebook)
       ? [
           'Restart the kernel and run it again: what earlier cells made, and what the traceback of a cell that failed refers to, stays on the device until then.',
         ]
       : []),
-    ...momentSteps(errors),
+    ...new Set(errors.flatMap(fragmentSteps)),
+    ...new Set(toldBest(errors).flatMap(momentSteps)),
     ...(errors.some(({ error }) => error.who === 'MPS')
       ? [
-          'A Mac shares its memory with all that is open: `torch.mps.driver_allocated_memory()` tells what this program holds of it.',
+          'A Mac shares its memory with all that is open: close what is not needed. `PYTORCH_MPS_HIGH_WATERMARK_RATIO` sets the limit; without one (0.0) the whole system may come to a halt.',
         ]
       : []),
     ...(snapshot === undefined && isCuda
       ? [
-          'See what holds the memory: call `torch.cuda.memory._record_memory_history()` at the start and `torch.cuda.memory._dump_snapshot("snapshot.pickle")` where it runs out, and add `--snapshot snapshot.pickle`.',
+          'To see what holds the memory, call `torch.cuda.memory._record_memory_history()` at the start and `torch.cuda.memory._dump_snapshot("snapshot.pickle")` where it runs out, and add `--snapshot snapshot.pickle`.',
         ]
       : []),
-    `If the model is a transformer, see whether the run can fit at all: \`memfix budget${budgetWords(errors)}\` adds up what it needs and names the gentlest changes; give it the size of the model (\`7B\`) or its config.json where the script does not say it.`,
+    ...budgetSteps(diagnosis),
   ];
 }
 
@@ -34,26 +42,141 @@ export function nextSteps(diagnosis: Diagnosis): readonly string[] {
 const OTHER_DEVICES = new Set(['MPS', 'XPU', 'NPU', 'MUSA', 'MLU']);
 
 function isMostlyHeldByOthers({ error: { figures } }: Located): boolean {
-  const held = (figures.others ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
+  const named = (figures.others ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
+  const held = Math.max(named, outsideOf(figures));
   return held > (figures.capacity ?? Infinity) / 2;
 }
 
-function isInNotebook({ frames }: Located): boolean {
-  return frames.some(({ frame }) => isCell(frame));
+function fragmentSteps({ error }: Located): readonly string[] {
+  return isFragmented(error.figures) === true && !OTHER_DEVICES.has(error.who)
+    ? [
+        `Run it again with \`${allocatorSetting(error)}\` in the environment: it changes no code and no result.`,
+      ]
+    : [];
 }
 
-function momentSteps(errors: readonly Located[]): readonly string[] {
-  const moments = new Set(errors.flatMap(({ moments: own }) => own));
-  if (moments.has('evaluation'))
+/** Those whose place in the program is known, each kind once. */
+function toldBest(errors: readonly Located[]): readonly Located[] {
+  const placed = errors.filter(({ frames }) => frames.some(({ spot }) => spot !== undefined));
+  const best = placed.length > 0 ? placed : errors;
+  return [...new Map(best.map((each) => [each.moments.join(), each])).values()];
+}
+
+function momentSteps(located: Located): readonly string[] {
+  const { moments, error } = located;
+  const now = (...some: readonly Moment[]) => some.some((moment) => moments.includes(moment));
+  if (now('moving', 'loading')) return loadingSteps(located);
+  if (now('evaluation')) return evaluationSteps(located);
+  if (now('state')) return stateSteps(located);
+  if (now('optimizer'))
     return [
-      'Take a smaller batch where it evaluates, and move what it collects of each batch to the CPU: nothing of the result changes.',
+      'The copies that a step computes with go away with `fused=True` (torch 2.0 or newer) or `foreach=False` of the optimizer; its result is rounded otherwise.',
     ];
-  if (moments.has('forward') || moments.has('backward'))
-    return [
-      'What a step keeps for the backward pass grows with the batch: halve it and add up the gradients of two, run the forward pass under `torch.autocast` in bfloat16, or checkpoint the largest layers, which costs time and no accuracy.',
-    ];
+  if (now('saving'))
+    return ['Save a state that is moved to the CPU first, tensor by tensor, and drop it afterwards.'];
+  if (now('forward', 'backward') || error.isTensor || KERNELS.has(error.who)) return trainingSteps(located);
   return [];
 }
+
+const FREE =
+  'drop every name of the model, the optimizer and the trainer that are done with (`del model, trainer`, then `gc.collect(); torch.cuda.empty_cache()`), or hand on the model that is on the device instead of another';
+
+function loadingSteps({ error, moments }: Located): readonly string[] {
+  if (isOfCheckpoint(error))
+    return [
+      'Load to the CPU (`map_location="cpu"`): `load_state_dict` copies each tensor to where the model has it.',
+    ];
+  // An evaluation mostly comes after a training.
+  if (holdsMuch(error) && moments.includes('evaluation')) return [`Free what is there first: ${FREE}.`];
+  return [
+    `The weights alone may not fit: 16 bits (\`torch.bfloat16\`) are half of 32, 4 bits (bitsandbytes) an eighth, and \`device_map="auto"\` of transformers spreads them.${holdsMuch(error) ? ` Where another model was there before: ${FREE}.` : ''}`,
+  ];
+}
+
+function evaluationSteps({ setting, hints, moments }: Located): readonly string[] {
+  const { driver, isGenerating, hasBatch } = setting;
+  const isGraphed = hints.every((hint) => !hint.startsWith('It ran without gradients'));
+  const guard =
+    isGraphed && moments.length === 1 && driver === undefined
+      ? ['See that it runs under `torch.no_grad()`: else every pass keeps its activations.']
+      : [];
+  if (isGenerating)
+    return [
+      'Take fewer `max_new_tokens`, cut long prompts (`truncation=True, max_length=…`), and generate for fewer of them at a time.',
+    ];
+  if (driver === 'transformers')
+    return [
+      'Lower `per_device_eval_batch_size`. Where metrics are computed, a `preprocess_logits_for_metrics` that returns `logits.argmax(dim=-1)` keeps the logits small, and `eval_accumulation_steps=8` moves what is collected to the host; `prediction_loss_only=True` collects nothing.',
+    ];
+  if (driver === 'lightning')
+    return ['Take a smaller batch in the `val_dataloader`, and return nothing large from `validation_step`.'];
+  return [
+    ...guard,
+    hasBatch
+      ? 'Take a smaller batch where it evaluates: nothing of the result changes.'
+      : 'Take smaller inputs: fewer tokens (`max_length`), smaller pictures, or parts of them one after the other.',
+  ];
+}
+
+function stateSteps({ setting: { driver } }: Located): readonly string[] {
+  const small =
+    driver === 'transformers'
+      ? '`optim="adamw_bnb_8bit"` (with bitsandbytes) keeps it in a quarter of that, `optim="adafactor"` in much less'
+      : '`bitsandbytes.optim.AdamW8bit` keeps it in a quarter of that, SGD without momentum keeps none';
+  return [
+    `A smaller batch changes nothing about the state: ${small}. Fewer weights to train (LoRA) or sharding (FSDP, ZeRO) make it smaller, too; each trains otherwise but the last.`,
+  ];
+}
+
+function trainingSteps({ setting, frames }: Located): readonly string[] {
+  const { driver, isHalf, isCheckpointed, batch } = setting;
+  const where =
+    batch === undefined ? '' : ` (\`${batch.code}\`, ${placeText(batch.file, { line: batch.line })})`;
+  const [smaller, half, checkpointed] = TERMS[driver ?? 'none'];
+  const last = frames.at(-1)?.frame.path ?? '';
+  const isSingle = batch?.size === 1 && driver === undefined;
+  const ways = [
+    isSingle ? `it is one item already${where}, so take smaller inputs` : smaller(where),
+    ...(isHalf ? [] : [half]),
+    ...(isCheckpointed ? [] : [checkpointed]),
+    ...(/\/transformers\//.test(last) || setting.isTransformer ? ['cut the longest sequences'] : []),
+  ];
+  return [
+    `What a step keeps for the backward pass grows with the batch${isSingle ? ' and its inputs' : ''}: ${ways.slice(0, -1).join('; ')}${ways.length > 1 ? '; or ' : ''}${ways.at(-1)}.`,
+  ];
+}
+
+type Terms = readonly [smaller: (where: string) => string, half: string, checkpointed: string];
+
+const HALVE = (where: string) => `halve it${where} and add up the gradients of two batches`;
+const TERMS: Readonly<Record<NonNullable<Located['setting']['driver']> | 'none', Terms>> = {
+  transformers: [
+    () =>
+      'halve `per_device_train_batch_size` and double `gradient_accumulation_steps`, which trains the same',
+    'set `bf16=True`',
+    'set `gradient_checkpointing=True`, which costs time and no accuracy',
+  ],
+  lightning: [
+    (where) => `halve it${where} and set \`Trainer(accumulate_grad_batches=2)\``,
+    'set `precision="bf16-mixed"`',
+    'checkpoint the largest layers (`torch.utils.checkpoint`), which costs time and no accuracy',
+  ],
+  deepspeed: [
+    () => 'halve `train_micro_batch_size_per_gpu` and double `gradient_accumulation_steps` in the config',
+    'enable `bf16` there',
+    'enable activation checkpointing, which costs time and no accuracy, or a higher `zero_optimization` stage',
+  ],
+  accelerate: [
+    (where) => `halve it${where} and set \`Accelerator(gradient_accumulation_steps=2)\``,
+    'set `mixed_precision="bf16"`',
+    'checkpoint the largest layers, which costs time and no accuracy',
+  ],
+  none: [
+    HALVE,
+    'run the forward pass under `torch.autocast` in bfloat16',
+    'checkpoint the largest layers (`torch.utils.checkpoint`), which costs time and no accuracy',
+  ],
+};
 
 function hostSteps(errors: readonly Located[]): readonly string[] {
   const said = errors.map(({ error }) => error.message).join('\n');
@@ -69,6 +192,11 @@ function hostSteps(errors: readonly Located[]): readonly string[] {
           'Each worker of a `DataLoader` is a process, with a copy of its own of the Python objects of the data set: run it once with `num_workers=0`. If that goes through, take fewer workers and a smaller `prefetch_factor`, and keep the data in arrays or in files instead of lists.',
         ]
       : []),
+    ...(errors.some(({ error }) => error.isTensor)
+      ? [
+          'What ran out were tensors on the CPU. If the model was to run on a GPU, see that it and its batches are moved there; if not, take a smaller batch.',
+        ]
+      : []),
     'See what grows: print `psutil.Process().memory_info().rss` once a step. What grows with every step is something that is kept; one jump is one thing that is too large to be held at once.',
     ...(/slurm|StepId|srun/i.test(said)
       ? [
@@ -78,10 +206,20 @@ function hostSteps(errors: readonly Located[]): readonly string[] {
   ];
 }
 
-/** The script that was started and what its device has, as far as the log tells: `src/train.py --fit 24GB`. */
-function budgetWords([error]: readonly Located[]): string {
-  const top = error?.frames.find(({ spot }) => spot !== undefined)?.spot?.file;
-  const capacity = error?.error.figures.capacity;
-  const fit = capacity === undefined ? '' : ` --fit ${Math.floor(capacity / 1e9)}GB`;
-  return top === undefined || !top.endsWith('.py') ? '' : ` ${shellWord(top)}${fit}`;
+/** Only transformers have one: `memfix budget src/train.py --fit 23.64GiB`: what the log tells of the device, and what the script leaves open. */
+function budgetSteps({ errors, budget }: Diagnosis): readonly string[] {
+  const isLikely = budget === 'can' || errors.some(({ setting }) => setting.isTransformer);
+  if (budget === 'cannot' || !isLikely) return [];
+  const script = startedScript(errors);
+  const capacity = errors[0]?.error.figures.capacity;
+  const fit =
+    capacity === undefined ? '' : ` --fit ${(Math.floor((capacity / 2 ** 30) * 100) / 100).toFixed(2)}GiB`;
+  const words = script === undefined ? ' 7B' : ` ${shellWord(script)}${budget === 'can' ? '' : ' 7B'}`;
+  const open =
+    budget === 'can' && script !== undefined
+      ? ''
+      : ', with the size of your model, its name or its config.json in the place of `7B`,';
+  return [
+    `See whether the run can fit at all: \`memfix budget${words}${fit}\`${open} adds up what it needs and names the gentlest changes.`,
+  ];
 }

@@ -34,10 +34,10 @@ export function renderDiagnosis(diagnosis: Diagnosis, style: Style): string[][] 
   ];
 }
 
-/** For below the findings that explain it. One that is proven is what to do next. */
+/** For below the findings that explain it. */
 export function renderNextSteps(diagnosis: Diagnosis, style: Style): string[] {
-  const isProven = found(diagnosis.related).some(({ finding }) => finding.safety === 'safe');
-  return isProven ? [] : ['What to do next:', ...bullets(nextSteps(diagnosis), style, '• ')];
+  const steps = nextSteps(diagnosis);
+  return steps.length === 0 ? [] : ['What to do next:', ...bullets(steps, style, '• ')];
 }
 
 /** `Out of memory: CUDA on GPU 0, 2.50 GiB` */
@@ -64,19 +64,18 @@ function errorBlock(located: Located, style: Style): string[] {
   ];
 }
 
-function figureSentence({ error: { figures } }: Located): string {
-  const { tried, capacity, free, allocated, unallocated } = figures;
+function figureSentence({ error: { figures, who } }: Located): string {
+  const { tried, capacity, free, allocated, unallocated, besides } = figures;
+  const has = who === 'MPS' ? 'The limit is' : 'The device has';
   const parts = [
     ...(tried === undefined ? [] : [`It tried to allocate ${sizeOf(tried)}.`]),
     ...(capacity === undefined
       ? []
-      : [
-          `The device has ${sizeOf(capacity)}${free === undefined ? '' : `, of which ${sizeOf(free)} is free`}.`,
-        ]),
+      : [`${has} ${sizeOf(capacity)}${free === undefined ? '' : `, of which ${sizeOf(free)} is free`}.`]),
     ...(allocated === undefined
       ? []
       : [
-          `Tensors hold ${sizeOf(allocated)}${unallocated === undefined ? '' : `; ${sizeOf(unallocated)} is reserved but unallocated`}.`,
+          `Tensors hold ${sizeOf(allocated)}${unallocated === undefined ? '' : `; ${sizeOf(unallocated)} is reserved but unallocated`}${besides === undefined ? '' : `, other allocations ${sizeOf(besides)}`}.`,
         ]),
   ];
   return parts.join(' ');
@@ -156,7 +155,8 @@ function withoutPackages(path: string): string {
   return path.replace(/^.*\/(?:site|dist)-packages\//, '');
 }
 
-function verdictOf({ ranked, related, isElsewhere }: Diagnosis): string {
+/** How many findings explain it. */
+export function verdictOf({ ranked, related, isElsewhere }: Diagnosis): string {
   const all = found(ranked).length;
   if (isElsewhere && all > 0)
     return `The ${all === 1 ? 'finding here is' : `${all} findings here are`} of another program than the one that ran out.`;
@@ -168,16 +168,18 @@ function verdictOf({ ranked, related, isElsewhere }: Diagnosis): string {
 
 function rankedSentence(all: number, near: number): string {
   if (all === 0) return 'memfix has no finding in the files that were checked.';
-  if (near === 0) {
+  if (near === 0)
     return all === 1
-      ? 'The only finding neither stands where memory ran out nor is about this kind of error.'
-      : `None of the ${all} findings stands where memory ran out or is about this kind of error.`;
-  }
+      ? 'The only finding here does not explain it.'
+      : `None of the ${all} findings here explains it.`;
   const order =
-    near === 1 ? '1 finding has to do with it' : `${near} findings have to do with it, the likeliest first`;
-  return near === all
-    ? `${order}.`
-    : `${order}; ${plural(all - near, 'finding is', 'findings are')} less likely.`;
+    near === 1 ? '1 finding may explain it' : `${near} findings may explain it, the likeliest first`;
+  return near === all ? `${order}.` : `${order}; ${plural(all - near, 'other does', 'others do')} not.`;
+}
+
+/** The remarks on an error, for a terminal of this width. */
+export function hintLines({ hints }: Located, width: number): readonly string[] {
+  return bullets(hints, { width }, '• ');
 }
 
 /** Without the sites that were left alone. */
@@ -185,7 +187,7 @@ function found(ranked: Iterable<Ranked>): readonly Ranked[] {
   return [...ranked].filter(({ rank }) => rank !== undefined);
 }
 
-function bullets(texts: readonly string[], { width }: Style, bullet: string): string[] {
+function bullets(texts: readonly string[], { width }: Pick<Style, 'width'>, bullet: string): string[] {
   const rest = ' '.repeat(MARGIN.length + bullet.length);
   return texts.flatMap((text) => wrap(text, width, { first: MARGIN + bullet, rest }));
 }

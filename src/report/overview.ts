@@ -71,8 +71,7 @@ function found(
   if (unsettled === undefined)
     return rows.length === 0 ? ['Nothing was found.'] : ['Findings:', ...table(rows)];
   const more = `${plural(unsettled, 'file takes', 'files take')} longer than a quick look.`;
-  if (rows.length === 0)
-    return [unsettled === 0 ? 'A quick look found nothing.' : `Nothing can be said yet: ${more}`];
+  if (rows.length === 0) return [unsettled === 0 ? 'A quick look found nothing.' : `Not known yet: ${more}`];
   return ['At a quick look:', ...table(rows), ...(unsettled === 0 ? [] : [`And there may be more: ${more}`])];
 }
 
@@ -98,6 +97,7 @@ function next(
           `Next:  ${paint.bold(command)}`,
           ...wrap(meaning, width, { first: '       ', rest: '       ' }).map(paint.dim),
         ]),
+    ...(files > 0 && packages.has('torch') ? [paint.dim('Out of memory?  memfix --oom train.log')] : []),
     paint.dim('Help:  memfix --help'),
   ];
 }

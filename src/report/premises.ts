@@ -9,8 +9,17 @@ export interface Assumption {
 }
 
 /** What the fixes of a report count on without a word from the project, each package once. */
-export function assumptionsOf({ scans, taken = [] }: Pick<Report, 'scans' | 'taken'>): readonly Assumption[] {
-  const findings = [...taken.map(({ finding }) => finding), ...scans.flatMap((scan) => scan.findings)];
+export function assumptionsOf({
+  scans,
+  taken = [],
+  oom,
+}: Pick<Report, 'scans' | 'taken' | 'oom'>): readonly Assumption[] {
+  // What does not explain it is not offered.
+  const offered = oom === undefined ? undefined : new Set([...oom.related].map(({ finding }) => finding));
+  const findings = [
+    ...taken.map(({ finding }) => finding),
+    ...scans.flatMap((scan) => scan.findings).filter((finding) => offered?.has(finding) !== false),
+  ];
   return assumedBy(findings.filter(({ fix }) => fix !== undefined));
 }
 

@@ -36,10 +36,16 @@ export interface Report {
   readonly baseline?: { readonly known: number; readonly gone: number };
   /** Of a run that ran out of memory: then findings come in its order. */
   readonly oom?: Diagnosis;
+  /** The log that it was read from is in no file. */
+  readonly isLogPiped?: boolean;
   /** The words that chose files and transforms, for a command that goes on from here. */
   readonly aim?: string;
   /** The same for a command that names its file and its transform. */
   readonly terms?: string;
+  /** The words that chose the transforms. */
+  readonly chosen?: string;
+  /** The words that kept findings out. */
+  readonly limits?: string;
   /** What `memfix prove` measured on the user's own run. */
   readonly proven?: Proven;
   /** Runs that cannot fit the card that the config names. */

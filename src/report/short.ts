@@ -11,7 +11,7 @@ import { otherWays, rankLabel } from './full.js';
 import { renderDiagnosis, renderNextSteps } from './oom.js';
 import { ownHunks } from './own-hunks.js';
 import { premiseSentence } from './premises.js';
-import { plural, wrap } from './prose.js';
+import { plural, shellWord, wrap } from './prose.js';
 import type { Standing } from './prove/verified.js';
 import {
   alternativeSentence,
@@ -169,7 +169,7 @@ function doubts(finding: Finding, view: View): string[] {
 }
 
 function changeOf(file: SourceFile, finding: Finding, lines: Lines, { paint, width }: View): string[] {
-  const style = { paint, width, margin: MARGIN, most: MOST_LINES };
+  const style = { paint, width, margin: MARGIN, most: MOST_LINES, file: shellWord(file.path) };
   return [
     ...ownHunks(file, lines, finding).flatMap(({ title, hunks }) => [
       ...(title === undefined ? [] : [MARGIN + paint.bold(title)]),

@@ -83,11 +83,12 @@ function leftAlone({ findings, refused, refusedLeaks }: Tally): string {
   return `${sites} ${were} left alone${refusedLeaks === 0 ? '' : `, ${leaks}`}`;
 }
 
-function reviewOf({ oom, aim }: Report): string {
+function reviewOf({ oom, aim, isLogPiped }: Report): string {
   const offered = [...(oom?.related ?? [])].filter(({ finding }) => finding.fix !== undefined);
   if (offered.length === 0) return '';
   const what = offered.length === 1 ? 'the fix' : `the ${offered.length} fixes`;
-  return `Run ${command('apply -i', aim)} to review ${what} that may explain it.`;
+  const run = isLogPiped === true ? 'Save the log in a file and run' : 'Run';
+  return `${run} ${command('apply -i', aim)} to review ${what} that may explain it.`;
 }
 
 /** How many unsafe ones would be fixed is not known before it is done: one may bring another, or leave it nothing to do. */

@@ -1,5 +1,5 @@
 import type { Card } from '../budget/cards.js';
-import { gigabytes } from '../budget/quantity.js';
+import { gibibytes } from '../budget/quantity.js';
 import { printable } from './cells.js';
 import type { View } from './report.js';
 
@@ -17,7 +17,7 @@ export interface TooLarge {
 export function renderTooLarge(runs: readonly TooLarge[], { paint }: Pick<View, 'paint'>): string {
   return runs
     .map(({ path, place, peak, low, card }) => {
-      const words = `this run needs ${gigabytes(peak)}, at least ${gigabytes(low)}; ${card.name} has ${gigabytes(card.bytes)}`;
+      const words = `this run needs ${gibibytes(peak)}, at least ${gibibytes(low)}; ${card.name} has ${gibibytes(card.bytes)} usable`;
       return `${paint.bold(printable(place))} ${paint.red('run')} ${words}\n  memfix budget ${printable(path)} --fit ${card.name}\n`;
     })
     .join('');

@@ -12,6 +12,10 @@ const MOST = 3;
 export interface Weights {
   /** The share of memory that a transform took away where it was measured. */
   gain(id: string): number;
+  /** What it gives back was reserved and unused: no peak falls by it. */
+  isCacheOnly(id: string): boolean;
+  /** A transform that finds more where it is named. */
+  isWiderWhenNamed(id: string): boolean;
 }
 
 /** The findings that are most worth fixing, one of each kind, and the command for it; nothing where all can be seen at a glance. */
@@ -31,6 +35,7 @@ export function mostWorth(
       byEffect(a.effect, b.effect) ||
       SAFETIES.indexOf(a.safety) - SAFETIES.indexOf(b.safety) ||
       Number(isLeak(b)) - Number(isLeak(a)) ||
+      Number(weights.isCacheOnly(a.transform)) - Number(weights.isCacheOnly(b.transform)) ||
       weights.gain(b.transform) - weights.gain(a.transform),
   );
   const kinds = new Map<string, Shown>();
@@ -39,7 +44,7 @@ export function mostWorth(
   const rows = chosen.map(({ scan, finding }) => ({
     place: placeText(printable(scan.file.path), finding.at),
     safety: finding.safety,
-    command: commandFor(scan.file.path, finding, report.terms),
+    command: commandFor(scan.file.path, finding, report, weights),
   }));
   const lines = table(
     rows.map(({ place, safety, command }) => [
@@ -62,12 +67,19 @@ export function mostWorth(
   ];
 }
 
+/** It does what was shown, and no more. */
 function commandFor(
   path: string,
   { transform, safety, fix, alternativeTo }: Finding,
-  terms: string | undefined,
+  { terms = '', chosen = '' }: Report,
+  weights: Weights,
 ): string {
   if (fix === undefined) return `memfix explain ${transform}`;
   const isTaken = safety === 'safe' && alternativeTo === undefined;
-  return `memfix apply ${isTaken ? '' : '-i '}--select ${transform} ${terms ? `${terms} ` : ''}${shellWord(path)}`;
+  const which = weights.isWiderWhenNamed(transform)
+    ? ['--fixable', transform, chosen]
+    : ['--select', transform];
+  return ['memfix apply', isTaken ? '' : '-i', ...which, terms, shellWord(path)]
+    .filter((word) => word !== '')
+    .join(' ');
 }

@@ -1,17 +1,19 @@
-import type { Dtype, Optimizer, Run } from '../budget/memory.js';
+import type { AttentionKind, Dtype, Optimizer, Run } from '../budget/memory.js';
 import { countOf } from '../budget/quantity.js';
 import { adapterParameters, type KnownModel, LINEARS, type Linear } from '../budget/shape.js';
 import { isQuantized } from '../budget/state.js';
-import type { Found, Reading } from './reading.js';
+import { isTold, type Reading, type Said, takenFor, toldOf } from './reading.js';
 
 /** A value of a run, and who said it. */
 export interface Source {
   readonly name: string;
   readonly value: string;
-  /** `train.py:12`; undefined where it is assumed. */
+  /** `train.py:12`; undefined where no file speaks of it. */
   readonly place: string | undefined;
   /** As it is written there, or why it is assumed. */
   readonly words: string;
+  /** No file says it, or what one says cannot be told. */
+  readonly isAssumed: boolean;
 }
 
 export interface Draft {
@@ -20,12 +22,13 @@ export interface Draft {
 }
 
 /** What was said on the command line, which goes before what files say. */
-export interface Said {
+export interface Wished {
   readonly dtype?: Dtype;
   readonly optimizer?: Optimizer;
   readonly batch?: number;
   readonly sequence?: number;
-  readonly checkpointing?: true;
+  readonly checkpointing?: boolean;
+  readonly attention?: AttentionKind;
   readonly loraRank?: number;
   readonly gpus?: number;
 }
@@ -38,38 +41,35 @@ const QUERY_VALUE: readonly Linear[] = ['q', 'v'];
 const PUBLISHED_IN_HALF = /^(?:llama|mistral|mixtral|qwen|gemma|phi|olmo|smollm|falcon|gpt_neox)/;
 
 /** The run that files describe; every value with its place, or with why it is assumed. */
-export function draftOf(reading: Reading, model: KnownModel, said: Said): Draft {
+export function draftOf(reading: Reading, model: KnownModel, said: Wished): Draft {
   const sources: Source[] = [];
+  const add = (name: string, value: string, said: Saying): void => {
+    sources.push({ name, value, ...said });
+  };
   const take = <T>(
     name: string,
     own: T | undefined,
-    found: Found<T> | undefined,
+    said: Said<T> | undefined,
     otherwise: T,
     why: string,
     show: (value: T) => string = String,
   ): T => {
-    const value = own ?? found?.value ?? otherwise;
-    if (own !== undefined)
-      sources.push({ name, value: show(value), place: undefined, words: 'said on the command line' });
-    else if (found === undefined)
-      sources.push({ name, value: show(value), place: undefined, words: `assumed: ${why}` });
-    else sources.push({ name, value: show(value), place: found.place, words: found.words });
+    const value = own ?? takenFor(said) ?? otherwise;
+    add(name, show(value), own === undefined ? sayingOf(said, why, name) : BY_COMMAND);
     return value;
   };
-  const named = reading.model ?? reading.config;
-  if (named !== undefined) {
-    sources.push({
-      name: 'model',
-      value: `${model.shape.model || 'model'}, ${countOf(model.parameters)}`,
-      place: named.place,
-      words: named.words,
-    });
-  }
+  const named = toldOf(reading.model) ?? reading.config;
+  if (named !== undefined)
+    add(
+      'model',
+      `${model.shape.model || 'model'}, ${countOf(model.parameters)}`,
+      sayingOf(named, '', 'model'),
+    );
   const isTrl = reading.trainer?.value === 'trl';
   const hasTrainer = reading.trainer !== undefined;
   const isVision = model.shape.kind === 'convolutional' || model.shape.image !== undefined;
   const dtype = dtypeOf(reading, model, said, sources);
-  const rank = said.loraRank ?? reading.rank?.value;
+  const rank = said.loraRank ?? takenFor(reading.rank);
   if (reading.rank !== undefined) take('LoRA rank', said.loraRank, reading.rank, 0, '');
   const lora =
     rank === undefined
@@ -80,18 +80,21 @@ export function draftOf(reading: Reading, model: KnownModel, said: Said): Draft 
             'adapted layers',
             undefined,
             reading.targets,
-            QUERY_VALUE,
-            'the default of peft for most families',
+            // The option speaks of every linear layer.
+            reading.rank === undefined ? LINEARS : QUERY_VALUE,
+            reading.rank === undefined
+              ? 'every linear layer'
+              : '`target_modules` is not given; the default of peft for most families',
             (each) => each.join(', '),
           ),
-          dropout: reading.adapterDropout?.value ?? 0,
+          dropout: takenFor(reading.adapterDropout) ?? 0,
         };
   if (reading.padded !== undefined)
     take('padding', undefined, reading.padded, false, '', (value) => (value ? 'yes' : 'no'));
   if (reading.classes !== undefined) take('classes', undefined, reading.classes, 0, '');
   const { shape, parameters } = model;
   const gpus = take('GPUs', said.gpus, reading.gpus, 1, 'nothing says how many processes there are');
-  const isSharded = reading.sharded?.value === true;
+  const isSharded = takenFor(reading.sharded) === true;
   const zero = isSharded ? undefined : reading.zero;
   if (zero !== undefined) take('ZeRO stage', undefined, zero, 1, '');
   else if (reading.sharded !== undefined) take('sharding', undefined, reading.sharded, false, '');
@@ -105,10 +108,10 @@ export function draftOf(reading: Reading, model: KnownModel, said: Said): Draft 
   );
   const checkpointing = take(
     'checkpointing',
-    said.checkpointing === true ? true : undefined,
+    said.checkpointing,
     reading.checkpointing,
-    isTrl,
-    isTrl ? 'the default of trl from 0.22 on' : 'nothing turns it on',
+    false,
+    'nothing turns it on',
     (value) => (value ? 'on' : 'off'),
   );
   const isBucketed = gpus > 1 && !isSharded && zero === undefined;
@@ -138,7 +141,7 @@ export function draftOf(reading: Reading, model: KnownModel, said: Said): Draft 
       hasTrainer ? 'adamw-fused' : 'adamw',
       hasTrainer ? 'the default of the Trainer with torch 2.8 or newer' : 'no optimizer is made here',
     ),
-    masterWeights: reading.masterWeights?.value === true && reading.autocast !== undefined,
+    masterWeights: reading.masterWeights?.value === true && takenFor(reading.autocast) === true,
     trainable:
       lora === undefined || shape.kind === 'convolutional'
         ? parameters
@@ -169,17 +172,17 @@ export function draftOf(reading: Reading, model: KnownModel, said: Said): Draft 
     attention:
       shape.kind === 'convolutional'
         ? 'sdpa'
-        : take('attention', undefined, reading.attention, 'sdpa', 'the default of transformers'),
+        : take('attention', said.attention, reading.attention, 'sdpa', 'the default of transformers'),
     padded: reading.padded?.value ?? 'unknown',
     checkpointing,
-    chunkedLoss: reading.chunkedLoss?.value ?? false,
+    chunkedLoss: takenFor(reading.chunkedLoss) ?? false,
     keepsOutputs: false,
     accumulates: accumulation > 1,
     gpus,
     parallel: isSharded && gpus > 1 ? 'sharded' : 'data',
     ...(zero !== undefined && gpus > 1 && { zero: zero.value }),
     ...(isBucketed && {
-      bucketing: { views: reading.bucketViews?.value ?? false, remade: !findsUnused },
+      bucketing: { views: takenFor(reading.bucketViews) ?? false, remade: !findsUnused },
     }),
     offload: reading.offload?.value ?? 'none',
     given: {},
@@ -192,22 +195,60 @@ function imageSide({ shape }: KnownModel): number {
 }
 
 /** Weights and autocast together: fp32 weights under autocast are `mixed`. */
-function dtypeOf(reading: Reading, { shape }: KnownModel, said: Said, sources: Source[]): Dtype {
-  const add = (value: Dtype, place: string | undefined, words: string): Dtype => {
-    sources.push({ name: 'dtype', value, place, words });
+function dtypeOf(reading: Reading, { shape }: KnownModel, wished: Wished, sources: Source[]): Dtype {
+  const add = (value: Dtype, saying: Saying): Dtype => {
+    sources.push({ name: 'dtype', value, ...saying });
     return value;
   };
   const { weights, autocast, keepsSavedDtype } = reading;
-  if (said.dtype !== undefined) return add(said.dtype, undefined, 'said on the command line');
-  if (weights !== undefined && (weights.value !== 'fp32' || autocast?.value !== true)) {
-    return add(weights.value, weights.place, weights.words);
-  }
+  if (wished.dtype !== undefined) return add(wished.dtype, BY_COMMAND);
+  const taken = takenFor(weights);
+  const isMixed = takenFor(autocast) === true;
+  if (taken !== undefined && (taken !== 'fp32' || !isMixed))
+    return add(taken, sayingOf(weights, '', 'dtype'));
   const isHalf = PUBLISHED_IN_HALF.test(shape.model);
   if (keepsSavedDtype !== undefined && isHalf && weights === undefined) {
-    return add('bf16', keepsSavedDtype.place, 'weights keep the dtype that they were saved in');
+    const words = 'weights keep the dtype that they were saved in';
+    return add('bf16', { place: keepsSavedDtype.place, words, isAssumed: false });
   }
-  if (autocast?.value === true) return add('mixed', autocast.place, `${autocast.words}, on fp32 weights`);
-  return add('fp32', undefined, 'assumed: nothing asks for another; transformers 5 would keep the saved one');
+  if (isMixed) {
+    const saying = sayingOf(autocast, '', 'dtype');
+    const words = saying.isAssumed
+      ? saying.words.replace('assumed: ', 'assumed, on fp32 weights: ')
+      : `${saying.words}, on fp32 weights`;
+    return add('mixed', { ...saying, words });
+  }
+  const why = 'nothing asks for another; transformers 5 would keep the saved one';
+  return add('fp32', sayingOf(weights ?? untoldOf(autocast), why, 'dtype'));
+}
+
+function untoldOf<T>(said: Said<T> | undefined): Said<T> | undefined {
+  return said !== undefined && !isTold(said) ? said : undefined;
+}
+
+/** Who says a value, for the reader. */
+type Saying = Pick<Source, 'place' | 'words' | 'isAssumed'>;
+
+const BY_COMMAND: Saying = { place: undefined, words: 'said on the command line', isAssumed: false };
+
+/** The options that say what a file leaves open. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  dtype: '--dtype',
+  optimizer: '--optimizer',
+  batch: '--batch',
+  sequence: '--sequence',
+  checkpointing: '--checkpointing` or `--no-checkpointing',
+  attention: '--attention',
+  'LoRA rank': '--lora-rank',
+  sharding: '--parallel',
+};
+
+function sayingOf(said: Said<unknown> | undefined, why: string, name: string): Saying {
+  if (said === undefined) return { place: undefined, words: `assumed: ${why}`, isAssumed: true };
+  if (isTold(said)) return { place: said.place, words: said.words, isAssumed: false };
+  const option = OPTIONS[name];
+  const instead = option === undefined ? '' : `; say it with \`${option}\``;
+  return { place: said.place, words: `assumed: ${said.why}${instead}`, isAssumed: true };
 }
 
 /** Whether weights of this dtype can be trained without adapters. */

@@ -10,49 +10,91 @@ export interface Found<T> {
   readonly words: string;
 }
 
+/** Something that a file says, and that cannot be told from it. */
+export interface Untold<T> {
+  readonly place: string;
+  /** A sentence: "`r=args.rank` cannot be told without running it". */
+  readonly why: string;
+  /** What it is taken for, where that is not the default. */
+  readonly likely?: T;
+}
+
+export type Said<T> = Found<T> | Untold<T>;
+
+export function isTold<T>(said: Said<T>): said is Found<T> {
+  return 'value' in said;
+}
+
+/** What was said, if it can be told. */
+export function toldOf<T>(said: Said<T> | undefined): Found<T> | undefined {
+  return said !== undefined && isTold(said) ? said : undefined;
+}
+
+/** What it is taken for: what was said, or what is likely. */
+export function takenFor<T>(said: Said<T> | undefined): T | undefined {
+  if (said === undefined) return undefined;
+  return isTold(said) ? said.value : said.likely;
+}
+
 /** What files say about a training run; what is not in it nobody said. */
 export interface Reading {
-  readonly model?: Found<string>;
+  readonly model?: Said<string>;
   /** A configuration that is written in code. */
   readonly config?: Found<Readonly<Record<string, unknown>>>;
+  /** A network of the project that is trained, where no other model is. */
+  readonly network?: Found<Network>;
   /** Of the weights. */
-  readonly weights?: Found<'fp32' | 'bf16' | 'fp16' | 'int8' | 'int4'>;
-  readonly autocast?: Found<boolean>;
-  readonly optimizer?: Found<Optimizer>;
-  readonly batch?: Found<number>;
-  readonly sequence?: Found<number>;
-  readonly accumulation?: Found<number>;
-  readonly checkpointing?: Found<boolean>;
-  readonly attention?: Found<AttentionKind>;
-  readonly rank?: Found<number>;
-  readonly targets?: Found<readonly Linear[]>;
-  readonly adapterDropout?: Found<number>;
-  readonly sharded?: Found<boolean>;
+  readonly weights?: Said<Weights>;
+  readonly autocast?: Said<boolean>;
+  readonly optimizer?: Said<Optimizer>;
+  readonly batch?: Said<number>;
+  readonly sequence?: Said<number>;
+  readonly accumulation?: Said<number>;
+  readonly checkpointing?: Said<boolean>;
+  readonly attention?: Said<AttentionKind>;
+  readonly rank?: Said<number>;
+  readonly targets?: Said<readonly Linear[]>;
+  readonly adapterDropout?: Said<number>;
+  readonly sharded?: Said<boolean>;
   /** The stage of ZeRO, where weights are not sharded. */
   readonly zero?: Found<1 | 2>;
   /** Of DDP: `gradient_as_bucket_view` and `find_unused_parameters`. */
-  readonly bucketViews?: Found<boolean>;
-  readonly findsUnused?: Found<boolean>;
+  readonly bucketViews?: Said<boolean>;
+  readonly findsUnused?: Said<boolean>;
   readonly masterWeights?: Found<boolean>;
   readonly offload?: Found<Offload>;
   readonly gpus?: Found<number>;
-  readonly chunkedLoss?: Found<boolean>;
+  readonly chunkedLoss?: Said<boolean>;
   /** Classes that the head tells apart, where it is none for words. */
-  readonly classes?: Found<number>;
+  readonly classes?: Said<number>;
   readonly padded?: Found<boolean>;
   /** The trainer of transformers or trl is used, with its defaults. */
   readonly trainer?: Found<'transformers' | 'trl'>;
   /** transformers 5 or newer: weights are loaded in the dtype that they were saved in. */
   readonly keepsSavedDtype?: Found<boolean>;
-  /** Settings that are there and cannot be told: worked out, or given on the command line. */
-  readonly untold: readonly Found<string>[];
+  /** What is said and not counted: each a sentence. */
+  readonly remarks?: readonly string[];
 }
 
-export const NOTHING: Reading = { untold: [] };
+export type Weights = 'fp32' | 'bf16' | 'fp16' | 'int8' | 'int4';
 
-/** What the second says goes before what the first says. */
+/** A network that is none of a library whose models are known. */
+export interface Network {
+  readonly name: string;
+  readonly isConvolutional: boolean;
+}
+
+export const NOTHING: Reading = { remarks: [] };
+
+/** What the second says goes before what the first says; what can be told, before what cannot. */
 export function together(first: Reading, second: Reading): Reading {
-  return { ...first, ...second, untold: [...first.untold, ...second.untold] };
+  const { remarks = [], ...own } = second;
+  const { remarks: earlier = [], ...before } = first;
+  const kept = Object.entries(own).filter(([name, said]) => {
+    const other: Said<unknown> | undefined = before[name as keyof typeof before];
+    return other === undefined || !isTold(other) || isTold<unknown>(said);
+  });
+  return { ...before, ...Object.fromEntries(kept), remarks: [...earlier, ...remarks] };
 }
 
 export const DTYPE_WORDS: ReadonlyMap<string, Dtype & ('fp32' | 'bf16' | 'fp16')> = new Map([
@@ -63,14 +105,19 @@ export const DTYPE_WORDS: ReadonlyMap<string, Dtype & ('fp32' | 'bf16' | 'fp16')
   ['half', 'fp16'],
 ]);
 
-/** `optim=` of the trainer's arguments. */
+const OPTIMIZER_WORDS: readonly (readonly [RegExp, Optimizer])[] = [
+  [/^(?:paged_)?adamw?(?:_bnb)?_?8bit$/, 'adamw-8bit'],
+  // That of bitsandbytes needs no more room for its step than the fused one.
+  [/^(?:adamw?_(?:torch|apex)_fused|paged_adamw(?:_32bit)?|adamw_32bit)$/, 'adamw-fused'],
+  [/^(?:adamw?|adamw_torch|adamw_hf)$/, 'adamw'],
+  [/^adafactor$/, 'adafactor'],
+  [/^sgd$/, 'sgd'],
+];
+
+/** `optim=` of the trainer's arguments; undefined where its memory is not known. */
 export function optimizerNamed(name: string): Optimizer | undefined {
   const plain = name.toLowerCase();
-  if (/8bit|bnb/.test(plain)) return 'adamw-8bit';
-  if (plain.startsWith('adamw_torch_fused')) return 'adamw-fused';
-  if (plain.startsWith('adamw')) return 'adamw';
-  if (plain.startsWith('adafactor')) return 'adafactor';
-  return plain === 'sgd' ? 'sgd' : undefined;
+  return OPTIMIZER_WORDS.find(([pattern]) => pattern.test(plain))?.[1];
 }
 
 const LINEAR_WORDS: readonly (readonly [RegExp, readonly Linear[]])[] = [

@@ -124,7 +124,6 @@ function readingOf(scalars: Scalars): Reading {
     ...(gpus !== undefined && { gpus }),
     ...(unused !== undefined && { findsUnused: unused }),
     ...(chunked !== undefined && { chunkedLoss: chunked }),
-    untold: [],
   };
 }
 

@@ -29,14 +29,33 @@ export interface DefaultedOption {
  * not `None`, nothing that sets the name or the defaults elsewhere.
  */
 export function defaultedOption(module: PyModule, attribute: PyNode): DefaultedOption | undefined {
+  return optionBehind(module, attribute)?.defaulted;
+}
+
+/** The same for a switch: what `args.name` is where nobody types `--name`. */
+export function switchOption(
+  module: PyModule,
+  attribute: PyNode,
+): { readonly flag: string; readonly isOn: boolean } | undefined {
+  return optionBehind(module, attribute)?.switch;
+}
+
+/** The same as it is written, whatever it is; nothing that the option converts it by is looked at. */
+export function optionDefault(
+  module: PyModule,
+  attribute: PyNode,
+): { readonly flag: string; readonly value: PyNode } | undefined {
+  return optionBehind(module, attribute)?.written;
+}
+
+function optionBehind(module: PyModule, attribute: PyNode): Option | undefined {
   const name = attribute.attribute?.text;
   const object = attribute.object;
   if (name === undefined || object?.type !== 'identifier' || !module.memo(hasOneParser, module))
     return undefined;
-  if (!holdsArguments(module, object) || isSet(module, name)) return undefined;
-  const options = module.memo(optionsOf, module).filter((option) => option.name === name);
-  const [only] = options;
-  return options.length === 1 ? only?.defaulted : undefined;
+  if (!holdsArguments(module, object) || isAttributeSet(module, name)) return undefined;
+  const [only, ...others] = module.memo(optionsOf, module).filter((option) => option.name === name);
+  return others.length === 0 ? only : undefined;
 }
 
 /** The option whose default keeps a value from ever being taken: `args.x or VALUE`, `VALUE if args.x is None else args.x`. */
@@ -78,7 +97,7 @@ function hasOneParser(module: PyModule): boolean {
 const CHANGES_DICT = /(?:__dict__|vars\([^)]*\))\s*(?:\[|\.update|\.pop)/;
 
 /** `x.name = …` anywhere, whoever `x` is. */
-function isSet(module: PyModule, name: string): boolean {
+export function isAttributeSet(module: PyModule, name: string): boolean {
   return module.words(name).some(({ text, parent }) => {
     if (text !== name || parent?.type !== 'attribute') return false;
     const target = parent.parent;
@@ -123,9 +142,14 @@ function gives(module: PyModule, value: PyNode): boolean {
   return value.type === 'identifier' ? holdsArguments(module, value) : parses(module, value);
 }
 
-function optionsOf(
-  module: PyModule,
-): readonly { readonly name: string; readonly defaulted: DefaultedOption | undefined }[] {
+interface Option {
+  readonly name: string;
+  readonly defaulted: DefaultedOption | undefined;
+  readonly written: { readonly flag: string; readonly value: PyNode } | undefined;
+  readonly switch: { readonly flag: string; readonly isOn: boolean } | undefined;
+}
+
+function optionsOf(module: PyModule): readonly Option[] {
   return module.at('add_argument').flatMap((node) => {
     const call = node.parent?.parent;
     if (node.text !== 'add_argument' || call?.type !== 'call') return [];
@@ -144,8 +168,25 @@ function optionsOf(
     const isTruthy = value && !isConverted ? truthOf(value) : undefined;
     const defaulted =
       isPlain && value !== undefined && isTruthy !== undefined ? { flag, value, isTruthy } : undefined;
-    return [{ name, defaulted }];
+    const isOption = flag.startsWith('-') && !hasSplat(call);
+    const isOn = isOption ? switchedBy(call) : undefined;
+    const written = isOption && value !== undefined ? { flag, value } : undefined;
+    return [{ name, defaulted, written, switch: isOn === undefined ? undefined : { flag, isOn } }];
   });
+}
+
+/** `action="store_true"` without a default of its own, `action=BooleanOptionalAction` with one. */
+function switchedBy(call: PyNode): boolean | undefined {
+  const action = keywordValue(call, 'action');
+  const value = keywordValue(call, 'default');
+  const isPlain = value === undefined || value.type === 'true' || value.type === 'false';
+  if (action === undefined || !isPlain) return undefined;
+  const word = plainString(action);
+  if (word === 'store_true' || word === 'store_false')
+    return value === undefined ? word === 'store_false' : value.type === 'true';
+  return /(?:^|\.)BooleanOptionalAction$/.test(action.text) && value !== undefined
+    ? value.type === 'true'
+    : undefined;
 }
 
 /** Of a literal that is not `None`; undefined for everything else. */

@@ -1,7 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import { calledDefinition } from './definitions.js';
 import { makerOf } from './elsewhere.js';
-import { definitionOf } from './flow.js';
+import { definitionOf, reachingDefinitions } from './flow.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
@@ -45,7 +45,10 @@ function isOfParser(module: PyModule, object: PyNode, hops: number): boolean {
 /** A variable or a parameter that only has the name: what it is given is used where it is given. */
 export function isVariable(module: PyModule, name: PyNode): boolean {
   const scope = module.resolve(name);
-  const writes = scope === undefined ? [] : module.writes(scope, name.text);
+  // `train, test = splits()`, and `def train()` further down.
+  const reaching = scope && roleOf(name) === 'read' ? (reachingDefinitions(module, name) ?? []) : [];
+  const all = scope === undefined ? [] : module.writes(scope, name.text);
+  const writes = reaching.length > 0 ? reaching.map(({ node }) => node) : all;
   return writes.length > 0 && !writes.some((write) => /^(?:def|class|import)$/.test(roleOf(write)));
 }
 

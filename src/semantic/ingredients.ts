@@ -34,7 +34,9 @@ export function ingredientsOf(
   const strangers = new Set<string>();
   const handed: Elsewhere[] = [];
   const seen = new Set<PyNode>();
-  const pending: Elsewhere[] = [{ module, node }];
+  const starts = valuesOf(module, node);
+  if (starts === undefined) return undefined;
+  const pending: Elsewhere[] = starts.map((start) => ({ module, node: start }));
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     if (seen.has(at.node)) continue;
     seen.add(at.node);
@@ -50,6 +52,17 @@ export function ingredientsOf(
     }
   }
   return { definitions, strangers: [...strangers], handed };
+}
+
+/** Of `model` in `model = Net()`, what it is given there and elsewhere; undefined where a value is none that is written down. */
+function valuesOf(module: PyModule, node: PyNode): readonly PyNode[] | undefined {
+  const scope = node.type === 'identifier' && roleOf(node) !== 'read' ? module.resolve(node) : undefined;
+  if (scope === undefined) return [node];
+  const values = module.writes(scope, node.text).map((write) => {
+    const definition = definitionOf(write);
+    return 'value' in definition ? definition.value : undefined;
+  });
+  return values.every((value) => value !== undefined) ? values : undefined;
 }
 
 function isDefinition({ type }: PyNode): boolean {

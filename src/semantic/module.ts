@@ -1,4 +1,4 @@
-import { Glimpse, spanAt } from '../syntax/glimpse.js';
+import { Glimpse, placesOf, spanAt } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
 import type { SyntaxTree } from '../syntax/parser.js';
 import { quietPlaces, withoutProse } from '../syntax/prose.js';
@@ -137,8 +137,8 @@ export class PyModule {
     if (literal === '') return [];
     const lead = /^\W*/.exec(literal)?.[0].length ?? 0;
     const found: PyNode[] = [];
-    const text = around?.text ?? this.text;
-    for (let at = text.indexOf(literal); at !== -1; at = text.indexOf(literal, at + 1)) {
+    const places = around === undefined ? this.glimpse.placesOf(literal) : placesOf(literal, around.text);
+    for (const at of places) {
       const from = at + (around?.start ?? 0);
       if (this.#isQuiet(from) || !isWanted(from)) continue;
       const node = this.root.descendantAt(lead === literal.length ? from : from + lead);
@@ -219,9 +219,10 @@ export class PyModule {
 
   /** Where `name` would be found when used in `from`. */
   lookup(name: string, from: Scope): Scope | undefined {
+    const isDeclared = this.alone.memo(declaredNames, this.alone).has(name);
     for (let scope: Scope | undefined = from; scope !== undefined; scope = scope.parent) {
-      if (scope.declaresGlobal(name)) return this.scope;
-      if (scope.declaresNonlocal(name)) continue;
+      if (isDeclared && scope.declaresGlobal(name)) return this.scope;
+      if (isDeclared && scope.declaresNonlocal(name)) continue;
       if (scope.kind === 'class' && scope !== from) continue;
       if (scope.has(name)) return scope;
     }
@@ -285,7 +286,7 @@ export class PyModule {
   writes(scope: Scope, name: string): readonly PyNode[] {
     if (this.alone !== this) return this.alone.writes(scope, name);
     // From elsewhere a variable is written only by way of a declaration.
-    if (!this.memo(declaredNames, this).has(name)) return scope.bindings(name);
+    if (!this.alone.memo(declaredNames, this.alone).has(name)) return scope.bindings(name);
     return chosen(this.#writes, this.occurrences(scope, name), (node) => binds(roleOf(node)));
   }
 

@@ -8,6 +8,8 @@ const READS_ELEMENT = /\.data\[0\](?!\s*[.[])/;
 /** Since 0.4 a tensor needs no `Variable` around it, and `volatile=True` does nothing: every torch takes both. */
 const WRAPPED =
   /^[ \t]*from[ \t]+torch\.autograd[ \t]+import[^#\n]*\bVariable\b|\bautograd\.Variable\(|\bvolatile\s*=\s*True\b/m;
+/** A `Variable` may come by this. */
+const STAR = /^[ \t]*from[ \t]+\S+[ \t]+import[ \t]+\*/m;
 /** What 0.4 brought: whoever has it and a `Variable` has not cleared up. */
 const SINCE_0_4 =
   /\b(?:no_grad|inference_mode|set_grad_enabled|autocast)\b|\btorch\.(?:device|amp|compile)\b|\.item\(\)|\.to\(|\bset_to_none\b/;
@@ -18,7 +20,7 @@ const OF_TORCH_SINCE_0_4 =
 /** By what the file says itself; a `Variable` alone says nothing where other files of the project have what 0.4 brought. */
 export function isWrittenForOldTorch(module: PyModule): boolean {
   if (module.mentions(READS_LOSS)) return true;
-  if (!module.mentions(WRAPPED)) return false;
+  if (!module.mentions(WRAPPED) && !(module.mentions(STAR) && module.mentions(/\bVariable\(/))) return false;
   if (module.mentions(READS_ELEMENT)) return true;
   return !hasNewTorch(module) && !module.memo(isBesideNewTorch, module);
 }

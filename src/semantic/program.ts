@@ -28,7 +28,7 @@ export function isForProgramOnly(module: PyModule, node: PyNode): boolean {
 const IS_PROGRAM = /^\(?\s*__name__\s*==\s*(["'])__main__\1\s*\)?$/;
 
 /** `import __main__`, also by text; what is in a comparison is no import. */
-function importsProgram(alone: PyModule): boolean {
+export function importsProgram(alone: PyModule): boolean {
   return /\b(?:import|from)[ \t]+__main__\b|(?:[([,]|(?<![=!])=)\s*["']__main__["']/.test(alone.text);
 }
 

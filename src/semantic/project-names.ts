@@ -3,6 +3,7 @@ import { ancestryOf, basesOf, classAround, methodsOf } from './definitions.js';
 import { lineageOf, makerOf } from './elsewhere.js';
 import { hasStarImport, qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
+import { importsProgram } from './program.js';
 import { argumentsOf, enclosingClass, hasSplat, positionalArguments } from './statements.js';
 import { isUnbound } from './variables.js';
 
@@ -218,7 +219,37 @@ function withOthers<T>(
 
 /** Whether other files may read a variable of a script: `train.out`, `from train import out`, or `out` behind a star. */
 export function mayBeReadElsewhere(module: PyModule, name: string): boolean {
+  if (!module.memo(mayBeImported, module)) return false;
   return module.around.summaries({ word: name, beside: [] }, namesMember)?.includes(true) ?? true;
+}
+
+/** What loads a file by a text that some code makes. */
+const LOADERS = [
+  'importlib',
+  '__import__',
+  'runpy',
+  'pkgutil',
+  'load_source',
+  'zipimport',
+  'exec',
+  'execfile',
+];
+
+/** Another file has its name in it, or loads files by names that it makes. */
+function mayBeImported(module: PyModule): boolean {
+  const stem = /(?:^|[\\/])([^\\/]+)\.py$/.exec(module.path)?.[1] ?? '__init__';
+  if (!/^\w+$/.test(stem) || stem === '__init__') return true;
+  // As the program that it is.
+  const asked = module.around.summaries({ word: '__main__', beside: [] }, importsProgram);
+  if (asked?.includes(true) ?? true) return true;
+  return [stem, ...LOADERS].some(
+    (word) => module.around.summaries({ word, beside: [] }, isNamed)?.includes(true) ?? true,
+  );
+}
+
+/** In its code, and not in what it says. */
+function isNamed(alone: PyModule, word: string): boolean {
+  return alone.words(word).some(({ type }) => type === 'identifier');
 }
 
 function namesMember(alone: PyModule, name: string): boolean {
@@ -227,7 +258,8 @@ function namesMember(alone: PyModule, name: string): boolean {
   return alone.words(name).some((node) => {
     const { parent } = node;
     if (parent?.type === 'attribute' && parent.attribute === node) return parent.object?.text !== 'self';
-    if (hasStarImport(alone) && isUnbound(alone, node)) return true;
+    if ((hasStarImport(alone) || alone.mentions(/\bexec(?:file)?\s*\(/)) && isUnbound(alone, node))
+      return true;
     return parent !== undefined && /import|dotted_name/.test(parent.type);
   });
 }

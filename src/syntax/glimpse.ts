@@ -9,6 +9,7 @@ export class Glimpse {
   #repeating: ReadonlySet<number> | undefined;
   /** By piece of the outline, and for all that is outside of them: each is cut when it is asked for. */
   readonly #stretches: string[] = [];
+  readonly #places = new Map<string, readonly number[]>();
   readonly #holders = new Map<string, readonly number[]>();
   readonly #facts = new Map<unknown, unknown>();
 
@@ -57,6 +58,16 @@ export class Glimpse {
     return this.#holding(words).flatMap((index) => (this.#loopers.has(index) ? this.stretch(index) : []));
   }
 
+  /** Where a word, which is not empty, stands in the text. */
+  placesOf(word: string): readonly number[] {
+    let places = this.#places.get(word);
+    if (places === undefined) {
+      places = this.absent.has(word) ? [] : placesOf(word, this.text);
+      this.#places.set(word, places);
+    }
+    return places;
+  }
+
   /** What is told from it once: `make` must be a module-level function. */
   memo<V>(make: (glimpse: Glimpse) => V): V {
     if (!this.#facts.has(make)) this.#facts.set(make, make(this));
@@ -81,7 +92,7 @@ export class Glimpse {
     const all = words.map((word) => {
       const known = this.#holders.get(word);
       if (known !== undefined) return known;
-      const places = this.absent.has(word) ? [] : placesOf(word, this.text);
+      const places = this.placesOf(word);
       // A word that is nowhere takes no outline.
       const holders = places.length === 0 ? [] : holdersOf(places, this.#pieces, this.outline?.quiet);
       this.#holders.set(word, holders);
@@ -93,7 +104,7 @@ export class Glimpse {
 
 const LOOP = /^[ \t]*(?:async[ \t]+)?(?:for|while)\b/m;
 
-function placesOf(word: string, text: string): readonly number[] {
+export function placesOf(word: string, text: string): readonly number[] {
   const places: number[] = [];
   for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) places.push(at);
   return places;

@@ -12,8 +12,19 @@ export type Safety = 'safe' | 'unsafe' | 'advice';
 export type Numerics = 'bit-identical' | 'rounding' | 'changes-training';
 export type Symptom = 'leak' | 'peak' | 'sync' | 'fragmentation' | 'host-memory' | 'future-break';
 export type Group = 'default' | 'opt-in' | 'documented';
-/** What a program is doing. */
-export type Moment = 'loading' | 'saving' | 'forward' | 'backward' | 'optimizer' | 'evaluation' | 'data';
+/** What a program is doing; `moving`: a model to its device; `state`: an optimizer makes its state, in its first step. */
+export type Moment =
+  | 'loading'
+  | 'moving'
+  | 'saving'
+  | 'forward'
+  | 'backward'
+  | 'state'
+  | 'optimizer'
+  | 'evaluation'
+  | 'data';
+/** How long: while the statement runs, or until its function returns. */
+export type Lasting = 'statement' | 'call';
 
 export interface OptionSpec {
   readonly type: 'boolean' | 'integer' | 'string';
@@ -44,8 +55,12 @@ export interface TransformMeta {
   readonly symptom: Symptom;
   /** When memory runs out because of it; absent where that may be at any time, empty where it frees none itself. */
   readonly moments?: readonly Moment[];
+  /** How long what it frees would be held; absent where it stays for the steps that follow. */
+  readonly lasts?: Lasting;
+  /** What it frees on the GPU is held there instead. */
+  readonly movesTo?: 'host';
   /** Devices on which the fix runs and frees nothing. */
-  readonly notOn?: readonly 'MPS'[];
+  readonly notOn?: readonly ('MPS' | 'HIP')[];
   /** The best a finding of this transform can be; a finding may be stricter, never looser. */
   readonly safety: Safety;
   readonly numerics: Numerics;
@@ -91,6 +106,8 @@ export interface Site {
   readonly message: string;
   /** Which of several measured cases of its transform this is, by the first words of that figure. */
   readonly measuredAs?: string;
+  /** Where that is not what its transform says. */
+  readonly lasts?: Lasting | 'run';
 }
 
 export interface Import {

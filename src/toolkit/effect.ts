@@ -24,6 +24,11 @@ export function effectOf(meta: Pick<TransformMeta, 'symptom' | 'moments' | 'evid
   return saysNil(meta) || isFree ? 'tidy' : aimed;
 }
 
+/** What transforms of that effect are about. */
+export function symptomsOf(effect: string): readonly string[] {
+  return Object.entries(AIMED_AT).flatMap(([symptom, aimed]) => (aimed === effect ? [symptom] : []));
+}
+
 export function byEffect(a: Effect, b: Effect): number {
   return EFFECTS.indexOf(a) - EFFECTS.indexOf(b);
 }

@@ -125,7 +125,7 @@ export { copyOf, onOneLine, standalone, textBetween } from '../syntax/written.js
 export { readYaml, type YamlScalar, type YamlSection } from '../syntax/yaml.js';
 export { IS_TORCH, isTorchCode } from '../torch/framework.js';
 export { type Backward, backwards } from '../torch/grad/backward-calls.js';
-export { doubtsAbout, keepsOnlyNumbers } from '../torch/grad/doubts.js';
+export { doubtsAbout, keptOf } from '../torch/grad/doubts.js';
 export {
   type Evaluation,
   evaluations,
@@ -140,9 +140,12 @@ export {
   mayReadNumbers,
   mayRunForNumbers,
   NUMBERS,
-  numericRuns,
+  namesHandingOn,
+  numericFunctions,
+  numericRunsIn,
 } from '../torch/grad/numeric-runs.js';
 export { compilerOf, importsTorch } from '../torch/grad/roles.js';
+export { isInTraining } from '../torch/grad/teachers.js';
 export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';
 export {
   type ArgumentsCall,
@@ -171,6 +174,7 @@ export {
   CHECKPOINTING_ENABLE,
   CHECKPOINTING_KWARGS,
   formGates,
+  kbitSwitch,
   mayLearnMore,
   NOT_REENTRANT,
   surroundingGates,

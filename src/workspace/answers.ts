@@ -5,20 +5,33 @@ import type { Decision } from '../engine/outcome.js';
 import { encode, type SourceText } from '../text/decode.js';
 import { regularBytes } from './bounded.js';
 import { Failure, reasonOf } from './failure.js';
-import { slashed } from './places.js';
 import type { State } from './state.js';
 
 const LARGEST = 256 * 1024 * 1024;
 
-/** A finding of a file with exactly these bytes. */
+/** A finding of a file. */
 export interface Asked {
   readonly path: string;
+  /** Of the bytes of the file in which it was seen. */
   readonly hash: string;
+  /** Of a session, what was shown: the answer holds wherever that is still the same. */
   readonly key: string;
 }
 
-/** One line of the journal: what was said to a finding (`null` takes it back), or a text its editor left. */
-export type Entry = Asked & ({ readonly decision: Decision | null } | { readonly draft: string });
+/** What was said to a finding (`null` takes it back); `isWritten`: it was carried out. */
+interface Said {
+  readonly decision: Decision | null;
+  readonly isWritten?: true;
+}
+
+/** One line of the journal: what was said to a finding, or a text its editor left. */
+export type Entry = Asked & (Said | { readonly draft: string });
+
+/** What an earlier session said to a finding that is there, and whether it was carried out then. */
+export interface Recalled {
+  readonly decision: Decision;
+  readonly isWritten: boolean;
+}
 
 /**
  * The answers of an interactive session, appended as they are given, so that a session that ended
@@ -28,7 +41,7 @@ export class AnswerBook {
   readonly #file: string;
   readonly #earlier: ReadonlyMap<string, Entry>;
   /** What this session asks, by file. */
-  readonly #here = new Map<string, { readonly hash: string; readonly keys: Set<string> }>();
+  readonly #here = new Map<string, { readonly hash: string; readonly names: Set<string> }>();
   #isOpen = false;
 
   constructor(
@@ -40,12 +53,13 @@ export class AnswerBook {
   }
 
   /** What an earlier session left for a finding that this one asks about, whether it goes on with it or not. */
-  recall(asked: Asked): Decision | undefined {
-    const here = this.#here.get(asked.path) ?? { hash: asked.hash, keys: new Set() };
+  recall(asked: Asked): Recalled | undefined {
+    const here = this.#here.get(asked.path) ?? { hash: asked.hash, names: new Set() };
     this.#here.set(asked.path, here);
-    here.keys.add(asked.key);
+    here.names.add(asked.key);
     const entry = this.#earlier.get(nameOf(asked, 'decision'));
-    return entry !== undefined && 'decision' in entry ? (entry.decision ?? undefined) : undefined;
+    if (entry === undefined || !('decision' in entry) || entry.decision === null) return undefined;
+    return { decision: entry.decision, isWritten: entry.isWritten === true };
   }
 
   recallDraft(asked: Asked): string | undefined {
@@ -77,7 +91,7 @@ export class AnswerBook {
   #others(): readonly Entry[] {
     return [...this.#earlier.values()].filter(({ path, hash, key }) => {
       const here = this.#here.get(path);
-      return here === undefined || (here.hash === hash && !here.keys.has(key));
+      return here === undefined || (here.hash === hash && !here.names.has(key));
     });
   }
 
@@ -86,21 +100,6 @@ export class AnswerBook {
     writeFileSync(fresh, linesOf(entries), { mode: 0o600 });
     renameSync(fresh, this.#file);
   }
-}
-
-/** Drops what an earlier session left about files that hold these bytes, by their whole paths. */
-export function forgetAnswers(state: State, contents: ReadonlyMap<string, Uint8Array>): void {
-  const file = join(state.folder, 'answers.jsonl');
-  if (state.objection !== undefined || !existsSync(file)) return;
-  const places = [...contents].map(([path, bytes]) => ({ path: slashed(path), hash: hashOf(bytes) }));
-  // A session names a file as it is seen from the folder it was started in.
-  const isMeant = (entry: Asked) =>
-    places.some(
-      ({ path, hash }) => hash === entry.hash && (path === entry.path || path.endsWith(`/${entry.path}`)),
-    );
-  const fresh = `${file}.new`;
-  writeFileSync(fresh, linesOf([...read(file).values()].filter((entry) => !isMeant(entry))), { mode: 0o600 });
-  renameSync(fresh, file);
 }
 
 function hashOf(bytes: Uint8Array): string {
@@ -142,7 +141,7 @@ function textOf(file: string): string {
 }
 
 function nameOf(asked: Asked, what: 'decision' | 'draft'): string {
-  return JSON.stringify([what, asked.path, asked.hash, asked.key]);
+  return JSON.stringify([what, asked.path, asked.key]);
 }
 
 function parse(line: string): Entry | undefined {
@@ -153,12 +152,13 @@ function parse(line: string): Entry | undefined {
     return undefined;
   }
   if (!isRecord(value)) return undefined;
-  const { path, hash, key, decision, draft } = value;
+  const { path, hash, key, decision, isWritten, draft } = value;
   if (typeof path !== 'string' || typeof hash !== 'string' || typeof key !== 'string') return undefined;
   if (typeof draft === 'string') return { path, hash, key, draft };
   if (decision === null) return { path, hash, key, decision };
   const known = decisionOf(decision);
-  return known === undefined ? undefined : { path, hash, key, decision: known };
+  if (known === undefined) return undefined;
+  return { path, hash, key, decision: known, ...(isWritten === true && { isWritten }) };
 }
 
 function decisionOf(value: unknown): Decision | undefined {
@@ -171,6 +171,9 @@ function decisionOf(value: unknown): Decision | undefined {
 
 function isRecord(
   value: unknown,
-): value is Record<'path' | 'hash' | 'key' | 'decision' | 'draft' | 'kind' | 'reason' | 'text', unknown> {
+): value is Record<
+  'path' | 'hash' | 'key' | 'decision' | 'isWritten' | 'draft' | 'kind' | 'reason' | 'text',
+  unknown
+> {
   return typeof value === 'object' && value !== null;
 }

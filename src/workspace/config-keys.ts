@@ -55,13 +55,22 @@ const OTHERS_KEYS: ReadonlyMap<string, string> = new Map([
   ['extend-per-file-ignores', 'per-file-ignores'],
   ['extend-unfixable', 'unfixable'],
   ['ignorePatterns', 'exclude'],
+  ['ignores', 'exclude'],
   ['overrides', 'per-file-ignores'],
   ['rules', 'select'],
 ]);
 
+/** What is said elsewhere: a sentence. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['lint', 'Our keys stand in `[tool.memfix]` itself.'],
+  ['tool', 'In a memfix.toml, keys stand at the top, without `[tool.memfix]`.'],
+  ['fix', '`memfix apply` writes fixes, `memfix check` never does.'],
+  ['output-format', 'It is an option of the command line: `--output-format`.'],
+]);
+
 /** What an unknown key may have been meant to be, made to be appended to a sentence. */
 export function keyMeant(name: string): string {
-  if (name === 'lint') return ' Our keys stand in `[tool.memfix]` itself.';
-  if (name === 'tool') return ' In a memfix.toml, keys stand at the top, without `[tool.memfix]`.';
+  const sentence = ELSEWHERE.get(name);
+  if (sentence !== undefined) return ` ${sentence}`;
   return didYouMean(OTHERS_KEYS.get(name) ?? name, CONFIG_KEY_NAMES);
 }

@@ -37,10 +37,20 @@ export interface Found {
   readonly key: string;
 }
 
+/** The torch that wrote a log. */
+export interface Logged {
+  readonly from: string;
+  /** Exclusive. */
+  readonly below: string;
+  /** The log. */
+  readonly source: string;
+}
+
 /** What is known besides the files of a project. */
 export interface Premises {
   /** `--target-version`: nothing else counts for these packages. */
   readonly aimed?: ReadonlyMap<string, string>;
+  readonly logged?: Logged;
   /** `target-versions` of the config. */
   readonly configured: ReadonlyMap<string, string>;
   /** The environments that are active, the first of them first. */
@@ -113,13 +123,18 @@ export class Dependencies {
         name,
         all.flatMap((each) => each.get(name) ?? []),
       );
-    const { aimed = NO_TARGETS, configured, isTarget } = this.premises;
+    const { aimed = NO_TARGETS, configured, isTarget, logged } = this.premises;
     for (const [name, version] of configured) {
       const others = pins.get(name) ?? [];
       pins.set(
         name,
         isTarget ? [...others, target(version, CONFIGURED, 'request')] : [target(version, CONFIGURED)],
       );
+    }
+    if (logged !== undefined) {
+      const { from, below, source } = logged;
+      const text = `>=${from},<${below}`;
+      pins.set('torch', [...(pins.get('torch') ?? []), { from, below, text, source }]);
     }
     for (const [name, version] of aimed) pins.set(name, [target(version, '`--target-version`')]);
     return pins;

@@ -142,8 +142,8 @@ class Walk {
     else
       this.#skip(
         path,
-        /\.(?:log|err|out)$/.test(path)
-          ? 'it is not Python; if it is the log of a run, it goes after `--oom`'
+        /\.(?:log|err|out|txt)$/.test(path)
+          ? `it is not Python; if it is the log of a run that ran out of memory: \`memfix --oom ${shownFrom(this.rules.cwd, path)}\``
           : 'it is not Python: its name does not end in .py or .ipynb, and its first line does not name python',
       );
   }

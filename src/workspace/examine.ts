@@ -140,6 +140,7 @@ export class Examiner {
     const among = onlyText ? undefined : engine?.among(searched(candidate.path, bytes), candidate.path);
     if (among !== undefined && !isKnown) {
       const worth = isWorthReading(candidate, bytes, among.transforms.length > 0);
+      if (worth === 'nothing' && this.isThorough && !this.tools.parser.isLoaded) return { kind: 'unread' };
       const broken = worth === 'nothing' ? this.#unreadable(candidate, bytes) : undefined;
       if (broken !== undefined)
         return examined({ sight: broken, stamp, ...(this.remembers && { hash: hash ?? hashOf(bytes) }) });
@@ -162,7 +163,7 @@ export class Examiner {
 
   /** Not all of a file is parsed where nothing is found in it. */
   #unreadable(candidate: Candidate, bytes: Buffer): Skipped | undefined {
-    return this.isThorough ? unreadable(candidate, bytes) : undefined;
+    return this.isThorough ? unreadable(candidate, bytes, this.tools.parser) : undefined;
   }
 }
 

@@ -106,6 +106,60 @@ export function stage(root: string, files: readonly string[]): readonly string[]
   return filtered.map((name) => join(root, name));
 }
 
+/** What the index has of a file: its mode, and the name of its bytes. */
+export interface IndexEntry {
+  readonly mode: string;
+  readonly id: string;
+}
+
+/** By whole path; a file that is not in the index, or in a conflict, is left out. */
+export function indexEntries(root: string, files: readonly string[]): ReadonlyMap<string, IndexEntry> {
+  return blobsOf(
+    root,
+    files,
+    ['ls-files', '--stage', '-z', '--full-name', '--'],
+    /^(\d+) ([0-9a-f]+) 0\t(.*)$/s,
+  );
+}
+
+/** The same of the last commit. */
+export function committedEntries(root: string, files: readonly string[]): ReadonlyMap<string, IndexEntry> {
+  if (askGit(root, ['rev-parse', '--verify', '--quiet', 'HEAD']).status !== 0) return new Map();
+  const words = ['ls-tree', '-z', '--full-name', 'HEAD', '--'];
+  return blobsOf(root, files, words, /^(\d+) blob ([0-9a-f]+)\t(.*)$/s);
+}
+
+function blobsOf(
+  root: string,
+  files: readonly string[],
+  words: readonly string[],
+  form: RegExp,
+): ReadonlyMap<string, IndexEntry> {
+  const found = new Map<string, IndexEntry>();
+  for (let at = 0; at < files.length; at += PATHS_PER_CALL) {
+    const names = files.slice(at, at + PATHS_PER_CALL).map((file) => slashed(relative(root, file)));
+    for (const line of zeroSeparated(ask(root, ['--literal-pathspecs', ...words, ...names]))) {
+      const [, mode = '', id = '', name = ''] = form.exec(line) ?? [];
+      if (name !== '') found.set(join(root, name), { mode, id });
+    }
+  }
+  return found;
+}
+
+/** Puts bytes that the repository has into the index, or takes the file out of it; why not, where that fails. */
+export function setIndex(root: string, file: string, entry: IndexEntry | null): string | undefined {
+  const name = slashed(relative(root, file));
+  if (entry !== null && askGit(root, ['cat-file', '-e', entry.id]).status !== 0)
+    return 'git no longer has what was staged before';
+  const words = entry === null ? ['--force-remove'] : ['--cacheinfo', `${entry.mode},${entry.id},${name}`];
+  const { status, stderr } = askGit(root, [
+    'update-index',
+    ...words,
+    ...(entry === null ? ['--', name] : []),
+  ]);
+  return status === 0 ? undefined : stderr.trim();
+}
+
 /** The lines of each file, as it is now, that are new since `revision`: from and to, both included. Of other files all are. */
 export function changedLines(root: string, revision: string): ReadonlyMap<string, readonly LineRange[]> {
   const words = ['diff', '--unified=0', '--no-color', '--no-relative'];

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { regularBytes } from './bounded.js';
@@ -22,6 +22,18 @@ export interface Entry {
   readonly after: Buffer;
   /** Under this name, in the same folder, the new bytes were written first; absent where the file itself was overwritten. */
   readonly draft?: string;
+  /** There was no such file before. */
+  readonly isNew?: true;
+  /** The file, by its path, that it was changed with: both go back together. */
+  readonly with?: string;
+}
+
+/** What an apply put into the git index in place of something else. */
+export interface IndexStep {
+  readonly path: string;
+  /** Names of objects in the repository; `null`: the file was not in the index. */
+  readonly before: { readonly mode: string; readonly id: string } | null;
+  readonly after: { readonly mode: string; readonly id: string };
 }
 
 /** The pages of a project's undo journal: one for each apply, by number. */
@@ -84,12 +96,44 @@ export class Pages {
   /** Empty where a kill left no whole line. */
   read(number: number): readonly Entry[] {
     const file = this.file(number);
-    const lines = linesIn(this.#bytes(file));
-    const [header, ...entries] = lines.map(parsed);
+    const values = this.#values(file).filter((value) => !isIndexLine(value));
+    return values.map((value) => entryOf(value) ?? fail(damaged(file)));
+  }
+
+  /** What the apply put into the index. */
+  indexSteps(number: number): readonly IndexStep[] {
+    const file = this.file(number);
+    const values = this.#values(file).filter(isIndexLine);
+    return values.map((value) => indexStepOf(value) ?? fail(damaged(file)));
+  }
+
+  /** Takes the lines about some files out of a page: they have been taken back. */
+  cut(number: number, paths: ReadonlySet<string>): void {
+    const file = this.file(number);
+    const [header, ...lines] = linesIn(this.#bytes(file));
+    const left = lines.filter(
+      (line) => !paths.has(String((parsed(line) as { path?: unknown } | null)?.path)),
+    );
+    if (header === undefined || left.length === 0) {
+      this.remove(number);
+      return;
+    }
+    const fresh = `${file}.new`;
+    const newline = Buffer.from('\n');
+    writeFileSync(fresh, Buffer.concat([header, ...left].flatMap((line) => [line, newline])), {
+      mode: 0o600,
+    });
+    renameSync(fresh, file);
+    this.unmark(number);
+  }
+
+  /** The lines of a page, parsed, without the first. */
+  #values(file: string): readonly unknown[] {
+    const [header, ...values] = linesIn(this.#bytes(file)).map(parsed);
     if (header === undefined) return [];
     const version = (header as { version?: unknown } | null)?.version;
     if (version !== VERSION) throw damaged(file);
-    return entries.map((value) => entryOf(value) ?? fail(damaged(file)));
+    return values;
   }
 
   #bytes(file: string): Buffer {
@@ -124,17 +168,50 @@ function removeIfPossible(path: string): void {
 }
 
 /** One line of a page. */
-export function lineOf({ path, before, after, draft }: Entry): Buffer {
+export function lineOf({ path, before, after, draft, isNew, with: main }: Entry): Buffer {
   const line = { path, draft, before: before.toString('base64'), after: after.toString('base64') };
-  return Buffer.from(`${JSON.stringify({ ...line, digest: digestOf(line) })}\n`);
+  const whole = { ...line, ...(isNew && { isNew }), ...(main !== undefined && { with: main }) };
+  return Buffer.from(`${JSON.stringify({ ...whole, digest: digestOf(whole) })}\n`);
+}
+
+/** Another one, about the index. */
+export function indexLineOf({ path, before, after }: IndexStep): Buffer {
+  const index = { before, after };
+  return Buffer.from(`${JSON.stringify({ path, index, digest: indexDigest(path, index) })}\n`);
 }
 
 /** A damaged disk must not bring back bytes that nobody wrote. */
-function digestOf(line: Readonly<Record<'path' | 'draft' | 'before' | 'after', unknown>>): string {
-  const { path, draft, before, after } = line;
+function digestOf(line: Readonly<Record<string, unknown>>): string {
+  const { path, draft, before, after, isNew, with: main } = line;
+  const more = isNew === undefined && main === undefined ? [] : [isNew ?? null, main ?? null];
   return createHash('sha256')
-    .update(JSON.stringify([path, draft ?? null, before, after]))
+    .update(JSON.stringify([path, draft ?? null, before, after, ...more]))
     .digest('base64');
+}
+
+function indexDigest(path: unknown, index: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify([path, index]))
+    .digest('base64');
+}
+
+function isIndexLine(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'index' in value;
+}
+
+function indexStepOf(value: unknown): IndexStep | undefined {
+  const { path, index, digest } = value as Readonly<Record<string, unknown>>;
+  if (typeof path !== 'string' || digest !== indexDigest(path, index)) return undefined;
+  const { before, after } = (index ?? {}) as Readonly<Record<string, unknown>>;
+  const [old, now] = [blobOf(before), blobOf(after)];
+  if (now === undefined || (old === undefined && before !== null)) return undefined;
+  return { path, before: old ?? null, after: now };
+}
+
+function blobOf(value: unknown): { readonly mode: string; readonly id: string } | undefined {
+  const { mode, id } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof mode !== 'string' || !/^\d{6}$/.test(mode)) return undefined;
+  return typeof id === 'string' && /^[0-9a-f]{40,64}$/.test(id) ? { mode, id } : undefined;
 }
 
 /** A kill in the middle of a line leaves it without its newline; the file it is about was not touched. */
@@ -157,12 +234,19 @@ function parsed(line: Buffer): unknown {
 }
 
 function entryOf(value: unknown): Entry | undefined {
-  const { path, before, after, draft, digest } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const line = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const { path, before, after, draft, digest, isNew, with: main } = line;
   if (typeof path !== 'string' || typeof before !== 'string' || typeof after !== 'string') return undefined;
-  if (digest !== digestOf({ path, before, after, draft })) return undefined;
+  if (digest !== digestOf(line)) return undefined;
+  if (![undefined, true].includes(isNew as true) || !['undefined', 'string'].includes(typeof main))
+    return undefined;
   if (draft !== undefined && !(typeof draft === 'string' && isDraftName(draft))) return undefined;
   const bytes = { before: Buffer.from(before, 'base64'), after: Buffer.from(after, 'base64') };
-  return { path, ...bytes, ...(draft !== undefined && { draft }) };
+  return {
+    ...{ path, ...bytes, ...(draft !== undefined && { draft }) },
+    ...(isNew === true && { isNew }),
+    ...(typeof main === 'string' && { with: main }),
+  };
 }
 
 function markIn(file: string): { readonly pid: number; readonly host: string } | undefined {

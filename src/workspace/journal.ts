@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync } from 'node:fs';
 import { relative } from 'node:path';
 import { codeOf, reasonOf } from './failure.js';
-import { lineOf, Pages, VERSION } from './journal-pages.js';
+import { type IndexStep, indexLineOf, lineOf, Pages, VERSION } from './journal-pages.js';
 import { slashed } from './places.js';
 import type { State } from './state.js';
 import { syncFolder, type Written, writeAll } from './write.js';
@@ -24,14 +24,39 @@ export class Journal {
     this.#pages = new Pages(state);
   }
 
-  /** `draft`: the name under which the new bytes will be written first, if they will. */
-  record(path: string, before: Uint8Array, after: Uint8Array, draft: string | undefined): Written {
-    const line = lineOf({
-      path: slashed(relative(this.state.root, path)),
-      before: Buffer.from(before),
-      after: Buffer.from(after),
-      ...(draft !== undefined && { draft }),
-    });
+  /**
+   * `draft`: the name under which the new bytes will be written first, if they will. Without `before` there is no such file
+   * yet. `main`: the file that it changes with.
+   */
+  record(
+    path: string,
+    before: Uint8Array | undefined,
+    after: Uint8Array,
+    draft: string | undefined,
+    main?: string,
+  ): Written {
+    return this.#write(
+      lineOf({
+        path: this.#name(path),
+        before: Buffer.from(before ?? []),
+        after: Buffer.from(after),
+        ...(draft !== undefined && { draft }),
+        ...(before === undefined && { isNew: true }),
+        ...(main !== undefined && main !== path && { with: this.#name(main) }),
+      }),
+    );
+  }
+
+  /** What has become of the file in the index. */
+  recordIndex(path: string, before: IndexStep['before'], after: IndexStep['after']): Written {
+    return this.#write(indexLineOf({ path: this.#name(path), before, after }));
+  }
+
+  #name(path: string): string {
+    return slashed(relative(this.state.root, path));
+  }
+
+  #write(line: Buffer): Written {
     try {
       // An undo at the same time takes the page away: what comes now needs another one.
       do append(this.#open(), line);

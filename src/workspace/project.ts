@@ -6,7 +6,7 @@ import { asWalked, changedUnder, discovered, withNamed } from './asked-files.js'
 import { isCovered } from './assumptions.js';
 import type { Catalogue } from './catalogue.js';
 import type { Config } from './config.js';
-import type { Premises } from './dependencies.js';
+import type { Logged, Premises } from './dependencies.js';
 import type { Discovery } from './discover.js';
 import { Failure } from './failure.js';
 import type { Since } from './git.js';
@@ -39,6 +39,8 @@ export interface Request {
   readonly forcesExclude?: true;
   /** `--target-version`, package name to version. */
   readonly targetVersions?: ReadonlyMap<string, string>;
+  /** What the words of a log say about the torch that wrote it. */
+  readonly logged?: Logged;
   /** The folders of the environments that are active: `VIRTUAL_ENV`, `CONDA_PREFIX`. */
   readonly environments?: readonly string[];
   /**
@@ -110,8 +112,8 @@ export class Project {
 
   /** What the scan of a file depends on besides the file, and besides what it asks of the files around it. */
   get facts(): unknown {
-    const { aimed = [], environments, isTarget } = this.#premisesOf(this.rules);
-    const premises = [[...aimed], environments, isTarget];
+    const { aimed = [], environments, isTarget, logged } = this.#premisesOf(this.rules);
+    const premises = [[...aimed], environments, isTarget, logged];
     const plugins = this.catalogue.plugins?.map(({ digest }) => digest) ?? [];
     return [
       this.vocabulary.ids,
@@ -151,12 +153,13 @@ export class Project {
   }
 
   #premisesOf({ config }: Rules): Premises {
-    const { targetVersions, environments, isTarget } = this.request;
+    const { targetVersions, environments, isTarget, logged } = this.request;
     return {
       configured: config.targetVersions,
       ...(targetVersions && { aimed: targetVersions }),
       ...(environments && { environments }),
       ...(isTarget && { isTarget }),
+      ...(logged && { logged }),
     };
   }
 

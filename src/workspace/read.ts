@@ -1,6 +1,7 @@
 import { type Stats, statSync } from 'node:fs';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
-import { notPython } from '../engine/scan.js';
+import { notPythonIfDoubtful } from '../engine/scan.js';
+import type { PythonParser } from '../syntax/parser.js';
 import { pythonProblem, type SyntaxProblem } from '../syntax/soundness.js';
 import { type Decoded, decode, decodeNotebook } from '../text/decode.js';
 import { cellsIn, isNotebookName, type Unread, withUnread } from '../text/notebook/notebook.js';
@@ -102,7 +103,7 @@ export function interpret(
  * Why a file of a folder cannot be read, where no transform would look at it anyway: a notebook that is none, and code with
  * torch in it that is no Python 3. Undefined where nothing is against it.
  */
-export function unreadable(candidate: Candidate, bytes: Buffer): Skipped | undefined {
+export function unreadable(candidate: Candidate, bytes: Buffer, parser: PythonParser): Skipped | undefined {
   const { path } = candidate;
   if (isVendored(path) || isGenerated(bytes)) return undefined;
   if (isNotebookName(path)) {
@@ -111,7 +112,7 @@ export function unreadable(candidate: Candidate, bytes: Buffer): Skipped | undef
   }
   if (!bytes.includes('torch')) return undefined;
   const read = interpret(candidate, bytes);
-  return read.kind === 'skipped' ? read : notPython(read.file);
+  return read.kind === 'skipped' ? read : notPythonIfDoubtful(parser, read.file);
 }
 
 /** A cell that is no Python by itself never runs, or IPython makes something else of it: what it does is not known. */

@@ -1,8 +1,8 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { BoundedReader, LARGEST_TOML, textOf } from './bounded.js';
 import { isTable, type Table, tomlIn } from './config-file.js';
-import { Failure, reasonOf } from './failure.js';
+import { codeOf, Failure, reasonOf } from './failure.js';
 import { draftName, replaceBytes, type Written } from './write.js';
 
 /** Where `assume` goes: the config that is in force, else the `pyproject.toml` or a new `memfix.toml` of the folder. */
@@ -24,17 +24,41 @@ export function rememberedIn(folder: string): ReadonlyMap<string, number> {
   return found;
 }
 
+/** What was written into a config; `before` is undefined where there was none. */
+export interface Remembered {
+  readonly path: string;
+  readonly before: Buffer | undefined;
+  readonly after: Buffer;
+}
+
+/** Gives a config its old bytes back, or takes a new one away; false where it has changed since. */
+export function takeBackAssumptions({ path, before, after }: Remembered): boolean {
+  if (before !== undefined) return replaceBytes(path, after, before, draftName()).ok;
+  try {
+    if (!bytesOf(path).equals(after)) return false;
+    rmSync(path);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Failure) && codeOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
 /**
- * Adds entries to `assume` of a config file. Not one byte changes outside of that list; where the file is written in a way
+ * Adds entries to `assume` of a config file; undefined where they are there. `expect` is told before it is done. Not one byte changes outside of that list; where the file is written in a way
  * in which that is not certain, nothing is, and the failure says what to write by hand.
  */
-export function writeAssumptions(path: string, entries: readonly string[]): void {
+export function writeAssumptions(
+  path: string,
+  entries: readonly string[],
+  expect: (change: Remembered) => Written = () => ({ ok: true }),
+): Remembered | undefined {
   const before = existsSync(path) ? bytesOf(path) : undefined;
   const text = before?.toString('utf8') ?? '';
   const isShared = basename(path) === 'pyproject.toml';
   const known = assumedIn(text, isShared);
   const fresh = [...new Set(entries)].filter((entry) => !known?.includes(entry));
-  if (fresh.length === 0) return;
+  if (fresh.length === 0) return undefined;
   const after = withEntries(text, fresh, isShared);
   const isRight =
     known !== undefined && after !== undefined && says(after, text, [...known, ...fresh], isShared);
@@ -45,10 +69,15 @@ export function writeAssumptions(path: string, entries: readonly string[]): void
       `Add to \`assume\` there: ${fresh.map(quoted).join(', ')}`,
     );
   }
-  const bytes = Buffer.from(after, 'utf8');
+  const change = { path, before, after: Buffer.from(after, 'utf8') };
+  const expected = expect(change);
+  if (!expected.ok) throw unwritten(path, expected.reason);
   const written =
-    before === undefined ? created(path, bytes) : replaceBytes(path, before, bytes, draftName());
+    before === undefined
+      ? created(path, change.after)
+      : replaceBytes(path, before, change.after, draftName());
   if (!written.ok) throw unwritten(path, written.reason);
+  return change;
 }
 
 function bytesOf(path: string): Buffer {

@@ -1,5 +1,6 @@
 import { didYouMean, shortened } from '../text/resemblance.js';
 import type { Group, Symptom, TransformMeta } from '../toolkit/contract.js';
+import { symptomsOf } from '../toolkit/effect.js';
 import type { Catalogue, Entry } from './catalogue.js';
 import { Failure } from './failure.js';
 
@@ -58,6 +59,8 @@ export class Vocabulary {
 
   /** Other tools select by how names begin. */
   #meant(name: string): string {
+    const symptoms = symptomsOf(known(name));
+    if (symptoms.length > 0) return ` An effect is chosen by its symptoms: ${symptoms.join(', ')}.`;
     const beginning = known(name).replace(/\*+$/, '');
     const alike = this.ids.filter((id) => beginning.length > 1 && id.startsWith(beginning));
     if (alike.length === 0) return didYouMean(name, this.#kinds.keys());

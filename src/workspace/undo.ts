@@ -5,7 +5,7 @@ import { isNotebookName } from '../text/notebook/notebook.js';
 import { plainFiles } from './attributes.js';
 import { regularBytes } from './bounded.js';
 import { codeOf, Failure, reasonOf } from './failure.js';
-import { type Entry, Pages } from './journal-pages.js';
+import { type Entry, type IndexStep, Pages } from './journal-pages.js';
 import { isInside } from './places.js';
 import type { State } from './state.js';
 import { draftName, isCutOff, LARGEST_RESULT, replaceBytes } from './write.js';
@@ -14,27 +14,48 @@ export interface Undone {
   /** Of an apply that somebody else has taken back, such as git: it is kept, for it may come again. */
   readonly isGone?: true;
   readonly restored: readonly string[];
+  /** Files that memfix had made, and that are gone again. */
+  readonly removed: readonly string[];
   /** Files that were left as they are, and why. */
   readonly left: readonly { readonly path: string; readonly reason: string }[];
+  /** What the apply had put into the index, of the files that were restored. */
+  readonly index: readonly IndexStep[];
 }
 
-/** Takes back the last apply that still has an effect; undefined when there is none. */
-export function undoLast(state: State): Undone | undefined {
+/**
+ * Takes back the last apply that still has an effect; undefined when there is none. With `place`, a file or folder, only what
+ * it did there, with what had to change at the same time.
+ */
+export function undoLast(state: State, place?: string): Undone | undefined {
   state.check();
   const pages = new Pages(state);
   let isGone = false;
   for (const number of [...pages.numbers].reverse()) {
-    const entries = pages.read(number);
+    const all = pages.read(number);
+    const entries = place === undefined ? all : entriesIn(state.root, all, place);
+    if (place !== undefined && entries.length === 0) continue;
+    const index = pages.indexSteps(number);
     markIfPossible(pages, number);
     const undone = takeBack(state.root, entries);
-    const isUntouched = undone.restored.length + undone.left.length === 0;
+    const touched = [...undone.restored, ...undone.removed];
+    const isUntouched = touched.length + undone.left.length === 0;
     // Files that are as before may have been put away by `git stash`, or on another branch.
     if (undone.tryAgain || isUntouched) pages.unmark(number);
-    else pages.remove(number);
-    if (!isUntouched) return undone;
+    else if (entries.length === all.length) pages.remove(number);
+    else pages.cut(number, new Set(entries.map(({ path }) => path)));
+    const own = index.filter(({ path }) => touched.includes(resolve(state.root, path)));
+    if (!isUntouched) return { ...undone, index: own };
     isGone = true;
   }
-  return isGone ? { restored: [], left: [], isGone } : undefined;
+  return isGone ? { restored: [], removed: [], left: [], index: [], isGone } : undefined;
+}
+
+/** The entries about a file or what is in a folder, and about files that changed with these. */
+function entriesIn(root: string, entries: readonly Entry[], place: string): readonly Entry[] {
+  const mainOf = (entry: Entry) => entry.with ?? entry.path;
+  const meant = entries.filter(({ path }) => isInside(resolve(root, path), place));
+  const mains = new Set(meant.map(mainOf));
+  return entries.filter((entry) => mains.has(mainOf(entry)));
 }
 
 /** Whether there is an apply that `undoLast` may take back. */
@@ -51,8 +72,12 @@ function markIfPossible(pages: Pages, number: number): void {
   }
 }
 
-function takeBack(root: string, entries: readonly Entry[]): Undone & { readonly tryAgain: boolean } {
+function takeBack(
+  root: string,
+  entries: readonly Entry[],
+): Omit<Undone, 'index'> & { readonly tryAgain: boolean } {
   const restored = new Set<string>();
+  const removed = new Set<string>();
   const left: { path: string; reason: string }[] = [];
   let tryAgain = false;
   const plain = plainFiles(entries.map(({ path }) => resolve(root, path)));
@@ -62,24 +87,34 @@ function takeBack(root: string, entries: readonly Entry[]): Undone & { readonly 
     const answer = restore(root, path, entry, plain.has(path));
     if (answer === 'untouched') continue;
     if (answer === 'restored') restored.add(path);
-    else {
+    else if (answer === 'removed') {
+      restored.delete(path);
+      removed.add(path);
+    } else {
       left.push({ path, reason: answer.reason });
       tryAgain ||= answer.tryAgain;
     }
   }
-  return { restored: [...restored], left, tryAgain };
+  return { restored: [...restored], removed: [...removed], left, tryAgain };
 }
 
-type Restored = 'restored' | 'untouched' | { readonly reason: string; readonly tryAgain: boolean };
+type Restored =
+  | 'restored'
+  | 'removed'
+  | 'untouched'
+  | { readonly reason: string; readonly tryAgain: boolean };
 
-function restore(root: string, path: string, { before, after, draft }: Entry, isPlain: boolean): Restored {
+function restore(root: string, path: string, entry: Entry, isPlain: boolean): Restored {
+  const { before, after, draft, isNew } = entry;
   if (!isOf(root, path)) return { reason: `it lies outside ${root}`, tryAgain: false };
   let current: Buffer;
   try {
     current = regularBytes(path, LARGEST_RESULT);
   } catch (error) {
+    if (isNew && codeOf(error) === 'ENOENT') return 'untouched';
     return { reason: reasonOf(error), tryAgain: codeOf(error) !== 'ENOENT' };
   }
+  if (isNew && current.equals(after)) return removeNew(path);
   // memfix was stopped after the journal and before the file, or someone else already put it back.
   if (current.equals(before)) return 'untouched';
   const isOurs = current.equals(after) || isHalfWritten(current, before, after);
@@ -87,6 +122,16 @@ function restore(root: string, path: string, { before, after, draft }: Entry, is
   if (wanted === undefined) return { reason: 'it changed after memfix wrote it', tryAgain: false };
   const written = replaceBytes(path, current, wanted, isPlain ? (draft ?? draftName()) : undefined);
   return written.ok ? 'restored' : { reason: written.reason, tryAgain: true };
+}
+
+/** A file that memfix made, and that has the bytes it was made with. */
+function removeNew(path: string): Restored {
+  try {
+    rmSync(path);
+    return 'removed';
+  } catch (error) {
+    return { reason: reasonOf(error), tryAgain: true };
+  }
 }
 
 /** A notebook that was only run and saved since: the code that it had, and all else as it is now. */

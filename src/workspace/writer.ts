@@ -5,6 +5,7 @@ import { plainFiles } from './attributes.js';
 import { besideChange } from './beside.js';
 import type { Candidate } from './discover.js';
 import { Journal } from './journal.js';
+import type { IndexStep } from './journal-pages.js';
 import { leadsAway, rootOf } from './places.js';
 import { State } from './state.js';
 import { draftName, replaceBytes, type Written } from './write.js';
@@ -47,11 +48,22 @@ export class Writer {
     const ready: Swap[] = [];
     for (const swap of swaps) {
       if (typeof swap === 'string') return { ok: false, reason: swap };
-      const recorded = this.#journalFor(swap.target).record(swap.target, swap.before, swap.after, swap.draft);
+      const { target: path, before, draft } = swap;
+      const recorded = this.#journalFor(path).record(path, before, swap.after, draft, target);
       if (!recorded.ok) return recorded;
       ready.push(swap);
     }
     return swapAll(ready);
+  }
+
+  /** For a file that is not among those of the run, such as a config: it is about to be made, or changed. */
+  expectOther(path: string, before: Uint8Array | undefined, after: Uint8Array): Written {
+    return this.#journalFor(path).record(path, before, after, undefined);
+  }
+
+  /** What `git add` has made of files in the index. */
+  recordIndex(path: string, before: IndexStep['before'], after: IndexStep['after']): Written {
+    return this.#journalFor(path).recordIndex(path, before, after);
   }
 
   /** Where `undo` has to be run to take this back. */

@@ -152,7 +152,7 @@ describe('a run', () => {
       run({ parameters: 7e9, dtype: 'fp16', lora: { ...LORA, rank: 128 }, trainable: 239e6, given }),
     );
     expect(said[0]).toBe(
-      'Gradients were given as 2.50 GB; 239M trained × 4 bytes is 0.96 GB, whatever the batch and the sequence length.',
+      'Gradients were given as 2.33 GiB; 239M trained × 4 bytes is 0.89 GiB, whatever the batch and the sequence length.',
     );
   });
 });
@@ -237,11 +237,11 @@ describe('quantities', () => {
   });
 
   test.each<readonly [string, number | undefined]>([
-    ['24GB', 24e9],
-    ['24', 24e9],
+    ['24GB', 24 * 2 ** 30],
+    ['24', 24 * 2 ** 30],
     ['24 GiB', 24 * 2 ** 30],
     ['24576MiB', 24 * 2 ** 30],
-    ['0.5g', 0.5e9],
+    ['0.5g', 0.5 * 2 ** 30],
     ['24QB', undefined],
   ])('%j bytes', (text, expected) => {
     expect(parseBytes(text)).toBe(expected);

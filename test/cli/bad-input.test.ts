@@ -169,7 +169,7 @@ describe('a word that memfix does not know', () => {
       '`--stdin-filename` names the text on standard input; give `-` as the path to read it.',
     ],
     [['check', '--since'], expect.stringContaining('--since')],
-    [['undo', 'a', 'b'], '`memfix undo` takes one path at most.'],
+    [['undo', 'gone.py', '.'], '`gone.py`: it does not exist'],
     [['explain'], '`memfix explain` takes the id of one transform; `memfix list` shows them all.'],
     [['check', '--changed'], expect.stringMatching(/^`--changed` asks git, and .* is in no repository$/)],
     [['check', 'gone.py'], '`gone.py` does not exist'],

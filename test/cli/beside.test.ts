@@ -146,7 +146,10 @@ describe('a fix of two files', () => {
     };
     const preview = engine.preview(file, finding);
     const shown = cardText(
-      { ...common, preview, answer: undefined, isEdited: false, standing: undefined, alternatives: [] },
+      {
+        ...{ ...common, preview, answer: undefined, isEdited: false, hasDraft: false },
+        ...{ twins: [], standing: undefined, alternatives: [] },
+      },
       look,
     ).text;
     expect(shown).toContain('1 - old()\n  + new()\nand in conf.yaml:\n1   # how\n2 - fast: no');

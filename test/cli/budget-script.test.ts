@@ -105,7 +105,7 @@ test('how DDP holds what it sends is read, too: without it buckets are counted a
 test('a proposal consists of what transforms write into this code, and is a patch', async () => {
   const { code, stdout } = await memfix({ cwd: folder(), transforms }, 'budget', 'train.py', '--fit', '80GB');
   expect(code).toBe(0);
-  expect(stdout).toMatch(/\n {2}1\. gradient checkpointing: 145\.\d+ GB → 67\.\d+ GB\n/);
+  expect(stdout).toMatch(/\n {2}1\. gradient checkpointing: 135\.\d+ GiB → 62\.\d+ GiB\n/);
   const patch = await memfix({ cwd: folder(), transforms }, 'budget', 'train.py', '--fit', '80GB', '--diff');
   expect(patch.stdout).toContain('--- a/train.py\n+++ b/train.py\n');
   expect(patch.stdout).toContain('\n+    gradient_checkpointing=True,\n');
@@ -159,7 +159,7 @@ test('check reports a run that cannot fit the card of the config', async () => {
   const { code, stdout } = await memfix({ cwd, transforms }, 'check', '--no-cache');
   expect(code).toBe(1);
   expect(stdout).toMatch(
-    /train\.py:4 run this run needs 145\.\d+ GB, at least 139\.\d+ GB; a100-80gb has 85\.36 GB\n/,
+    /train\.py:4 run this run needs 135\.\d+ GiB, at least 129\.\d+ GiB; a100-80gb has 78\.48 GiB usable\n/,
   );
   const json = JSON.parse(
     (await memfix({ cwd, transforms }, 'check', '--no-cache', '--output-format', 'json')).stdout,
@@ -182,7 +182,7 @@ test('a folder is asked for all of its runs, a line each, and says what cannot b
   const { code, stdout } = await memfix({ cwd, transforms }, 'budget', '.', '--gpu', 'a100-80gb');
   expect(code).toBe(0);
   const lines = stdout.split('\n');
-  expect(lines[0]).toMatch(/^train\.py .* 145\.\d+ GB .* does not fit a100-80gb$/);
+  expect(lines[0]).toMatch(/^train\.py .* 135\.\d+ GiB .* does not fit a100-80gb$/);
   expect(lines[1]).toMatch(/^small\.py .* fits a100-80gb$/);
   expect(lines[2]).toMatch(
     /^secret\.py: not told, since its model \(secret\.py:4\) is none that memfix knows/,

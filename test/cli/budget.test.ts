@@ -9,17 +9,19 @@ const ask = (...words: readonly string[]) => memfix({ cwd: folderWith() }, 'budg
 test('a table, the phases of a step, the GPUs that hold it, and what it takes for granted', async () => {
   const { code, stdout, stderr } = await ask('13.14B', '--dtype', 'fp32', '--activations', '20GB');
   expect([code, stderr]).toEqual([0, '']);
-  expect(stdout).toContain('  weights           52.56 GB  13.14B × 4 bytes (fp32)\n');
-  expect(stdout).toMatch(/\n {2}peak +262\.87 GB {2}236\.58 GB to 289\.15 GB; at: optimizer step\n/);
-  expect(stdout).toMatch(/\nOver one step\n {2}loss, forward +177\.75 GB {2}█+\n/);
-  expect(stdout).toMatch(/\nDoes it fit\?\n {2}141 GB {2}no, 121\.87 GB too much {2}H200\n/);
+  expect(stdout).toContain('  weights           48.95 GiB  13.14B × 4 bytes (fp32)\n');
+  expect(stdout).toMatch(/\n {2}peak +244\.81 GiB {2}220\.33 GiB to 269\.30 GiB; at: optimizer step\n/);
+  expect(stdout).toMatch(/\nOver one step\n {2}loss, forward +166\.91 GiB {2}█+\n/);
+  expect(stdout).toMatch(
+    /\nDoes it fit\?\n.*\n {2}180 GB {2}176\.94 GiB {2}no, 67\.87 GiB too much {2}b200\n/,
+  );
   expect(stdout).toMatch(/\nWhat this takes for granted\n {2}• /);
 });
 
 test('the figures of the documents', async () => {
   const lora = ['7B', '--dtype', 'fp16', '--lora-rank', '128', '--trainable', '239M', '--gradients', '2.5GB'];
   expect((await ask(...lora)).stdout).toContain(
-    'Gradients were given as 2.50 GB; 239M trained × 4 bytes is 0.96 GB',
+    'Gradients were given as 2.50 GiB; 239M trained × 4 bytes is 0.89 GiB',
   );
   const { stdout } = await ask('--example', '7b-lora');
   expect(stdout).toMatch(
@@ -28,9 +30,11 @@ test('the figures of the documents', async () => {
 });
 
 test('a proposal names transforms and settings', async () => {
-  const { code, stdout } = await ask('1B', '--dtype', 'fp32', '--batch', '8', '--fit', '26GB');
+  const { code, stdout } = await ask('1B', '--dtype', 'fp32', '--batch', '8', '--fit', '24.9GiB');
   expect(code).toBe(0);
-  expect(stdout).toContain('\nTo fit 26.00 GB, gentlest first\n  1. gradient checkpointing: ');
+  expect(stdout).toContain(
+    '\nTo fit 24.9 GiB that CUDA reports, 24.15 GiB usable, gentlest first\n  1. gradient checkpointing: ',
+  );
   expect(stdout).toContain('transform: rebalance-batch\n');
   expect(stdout).toContain(
     'memfix check --select enable-gradient-checkpointing,rebalance-batch --unsafe-fixes .\n',
@@ -39,9 +43,9 @@ test('a proposal names transforms and settings', async () => {
 
 test('a card by its name', async () => {
   const fits = await ask('7B', '--lora-rank', '16', '--checkpointing', '--gpu', 'NVIDIA A100-SXM4-80GB');
-  expect(fits.stdout).toMatch(/\n {2}a100-80gb, 85\.36 GB usable: fits, [\d.]+ GB to spare\n/);
+  expect(fits.stdout).toMatch(/\n {2}a100-80gb, 78\.48 GiB usable: fits, [\d.]+ GiB to spare\n/);
   const { stdout } = await ask('7B', '--fit', 't4');
-  expect(stdout).toContain('To fit 15.57 GB');
+  expect(stdout).toContain('To fit t4, 13.87 GiB usable');
   expect((await ask('7B', '--gpu', 'a1000')).stderr).toContain('memfix knows t4, ');
 });
 
@@ -62,7 +66,7 @@ test('a vision model is not counted without a caveat', async () => {
 
 test('generation: weights, the cache, and one block', async () => {
   const { stdout } = await ask('llama-3-8b', '--generate', '64', '--batch', '8', '--sequence', '4096');
-  expect(stdout).toMatch(/\n {2}key-value cache +4\.29 GB {2}keys and values of all tokens\n/);
+  expect(stdout).toMatch(/\n {2}key-value cache +4\.00 GiB {2}keys and values of all tokens\n/);
   expect(stdout).not.toContain('Over one step');
 });
 
@@ -78,7 +82,9 @@ test('a picture', async () => {
 test('what cannot fit exits with 1', async () => {
   const { code, stdout } = await ask('405B', '--fit', '24GB');
   expect(code).toBe(1);
-  expect(stdout).toContain('To fit 24.00 GB: nothing reaches it; this comes closest\n');
+  expect(stdout).toContain(
+    'To fit a card of 24 GB, 22.81 GiB usable: nothing reaches it; this comes closest\n',
+  );
 });
 
 test('JSON, in bytes', async () => {
@@ -95,7 +101,11 @@ test('JSON, in bytes', async () => {
   });
   expect(json.peak).toBe(Math.max(...json.phases.map((phase: { bytes: number }) => phase.bytes)));
   expect(json.low).toBeLessThan(json.peak);
-  expect(json.fit).toMatchObject({ size: 80e9, verdict: 'fits' });
+  expect(json.fit).toMatchObject({ goal: 'a card of 80 GB', verdict: 'fits' });
+  expect(json.fit.size / 2 ** 30).toBeCloseTo(78.48, 2);
+  // One card, however it is named.
+  const named = JSON.parse((await ask('7B', '--fit', 'a100-80gb', '--output-format', 'json')).stdout);
+  expect(named.fit.size).toBe(json.fit.size);
   const example = JSON.parse((await ask('--example', '13b', '--output-format', 'json')).stdout);
   expect(example.steps.map((step: { claimed: number }) => Math.round(step.claimed / 1e7))).toEqual([
     23_024, 8384, 5756, 2878,
@@ -132,7 +142,7 @@ test.each<readonly [readonly string[], string, string]>([
   ],
   [['7B', '--dtype', 'bf61'], 'Wrong usage', 'Did you mean `bf16`?'],
   [['7B', '--dtype', 'int4'], 'Wrong usage', 'cannot be trained; add `--lora-rank`'],
-  [['7B', '--fit', 'small'], 'Wrong usage', '`--fit` cannot be `small`: it is a size'],
+  [['7B', '--fit', 'small'], 'Wrong usage', '`--fit` cannot be `small`: it is the size of a card'],
   [['7B', '--batch', '0'], 'Wrong usage', '`--batch` cannot be `0`: it is a whole number'],
   [['7B', '--trainable', '120%'], 'Wrong usage', '`--trainable` cannot be `120%`'],
   [['7B', '--parallel', 'sharded'], 'Wrong usage', 'say how many with `--gpus`'],

@@ -48,14 +48,38 @@ function cardOf(engine: Engine, file: SourceFile, finding: Finding): Card {
     },
     meta: transforms.find(({ meta }) => meta.id === finding.transform)?.meta,
     preview: engine.preview(file, finding),
-    ...{ answer: undefined, isEdited: false, standing: undefined, alternatives: [] },
+    ...{ answer: undefined, isEdited: false, hasDraft: false, twins: [] },
+    ...{ standing: undefined, alternatives: [] },
   };
 }
 
-/** Lines that stay as they are have a row, while changed ones are out of view. */
+/** Lines that stay as they are have more rows than tell where the change is, while changed ones are out of view. */
 function showsContextForChange(lines: readonly string[]): boolean {
   const isCut = lines.some((line) => /⋮ \d+ more rows?, \d+ of them changed/.test(line));
-  return isCut && lines.some((line) => /^ *\d+ {3}/.test(line));
+  const isContext = (line: string | undefined) => /^ *\d+(?: {3}|$)/.test(line ?? '');
+  return isCut && lines.some((_, at) => lines.slice(at, at + 3).every(isContext) && at + 3 <= lines.length);
+}
+
+/** A line that stays is left out without a mark, or lines are added nobody can tell where. */
+function leavesOutUnmarked(lines: readonly string[]): boolean {
+  const change = lines.slice(
+    3,
+    lines.findIndex((line) => /^(?:why|#1) /.test(line)),
+  );
+  let last: number | undefined;
+  let isAdded = false;
+  for (const line of [...change, '⋮']) {
+    const number = /^ *(\d+)(?: -| {3}|$)/.exec(line)?.[1];
+    if (/^ *⋮/.test(line) || /^\S+ in /.test(line)) {
+      if (isAdded && last === undefined && !line.includes('more row')) return true;
+      last = undefined;
+      isAdded = false;
+    } else if (number !== undefined) {
+      if (last !== undefined && Number(number) !== last + 1) return true;
+      last = Number(number);
+    } else isAdded ||= /^ +\+/.test(line);
+  }
+  return false;
 }
 
 /** Why a card is not one that a person can answer in a terminal of this size. */
@@ -69,6 +93,7 @@ function faultsOf(card: Card, width: number, height: number): readonly string[] 
     ...(rows > height ? [`takes ${rows} rows of ${height}`] : []),
     ...(lines.some((line) => CHANGED.test(line)) ? [] : ['shows no changed line']),
     ...(showsContextForChange(lines) ? ['shows what is around the change, and not all of it'] : []),
+    ...(leavesOutUnmarked(lines) ? ['leaves out a line without a mark'] : []),
     ...(question === undefined || text.includes(question.text.replace(/\s+/g, ' ')) ? [] : ['asks in part']),
     ...(text.includes('why ') ? [] : ['does not say why']),
   ].map(

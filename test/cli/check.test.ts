@@ -258,7 +258,7 @@ describe('selection', () => {
       0,
       'fixed  a.py:4    drop-hold  Change hold\nfixed  new.py:1  drop-hold  Change hold\n',
     ]);
-    expect(stderr).toContain('Nothing else was found.');
+    expect(stderr).toContain('Nothing else was found with `--since start`.');
     expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe('hold()\nx = 1\ny = 2\nrelease(y)\nrisk()\n');
   });
 

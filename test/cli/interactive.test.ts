@@ -78,7 +78,7 @@ test('a yes for good is in the config, and no longer asked', async () => {
   let answered = 0;
   const ended = await inTerminal(cwd, ['apply', '-i'], (text, terminal) => {
     const open = [...text.matchAll(/\((\d+)\/\d+\) [^\n]*\?=more /g)].length;
-    const typed = ['Y', '\r', 'q'] as const;
+    const typed = ['Y', 't\r', 'q'] as const;
     const isNext = [open === 1, text.includes('this, file or all'), open === 2][answered];
     if (isNext === true) terminal.type(typed[answered++] ?? '');
   });

@@ -313,12 +313,12 @@ describe('a verify command', () => {
 
   test.each([
     ['fails', 'grep -q hold a.py && exit 0; echo no luck; exit 3', /exit 3 .*\nno luck/],
-    ['hangs', 'grep -q hold a.py || sleep 100', /timed out \(1 s\)/],
+    ['hangs', 'grep -q hold a.py || sleep 100', /timed out \(10 s\)/],
   ])('that %s keeps the fixes from being committed', async (_, verify, detail) => {
     const remotes = remotesWith({ one: HOLD, calm: { 'c.py': '' } });
     const bare = join(remotes, 'one.git');
     const settings = (command: string) =>
-      `repositories = ["${bare}", "${remotes}/calm.git"]\nverify = "${command}"\n[limits]\nverify-timeout = "1s"\n`;
+      `repositories = ["${bare}", "${remotes}/calm.git"]\nverify = "${command}"\n[limits]\nverify-timeout = "10s"\n`;
     const camp = folderWith({ 'campaign.toml': settings(verify) });
     expect(await migrate(camp, 'run', '--push')).toMatchObject({ code: 1 });
     const { repositories } = await told(camp);

@@ -2,8 +2,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { factoryDevice } from '../../transforms/factory-device.js';
+import { toy } from '../support/toy.js';
 import { commit, folderWith, git, put, repositoryWith } from '../workspace/folders.js';
 import { memfix } from './command-line.js';
+import { TOYS } from './toys.js';
 
 const MANY = 'hold()\nrisk()\nhint()\nrare()\n';
 
@@ -23,6 +26,40 @@ test('a proposed command keeps what the findings came from', async () => {
   const [first = []] = commands.filter((words) => words.includes('drop-hold'));
   await memfix({ cwd }, ...first);
   expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe(MANY.replace('hold', 'release'));
+});
+
+test('a proposed command fixes what was shown, also where a transform finds more when it is named', async () => {
+  const forward = [1, 2, 3, 4].map((each) => `        a${each} = torch.ones(x.size(${each})).to(x.device)\n`);
+  const text = `import torch\n\n\nclass Net(torch.nn.Module):\n    def __init__(self, where):\n        self.table = torch.zeros(10).to(where)\n\n    def forward(self, x):\n${forward.join('')}        return x, a1, a2, a3, a4\n`;
+  const cwd = repositoryWith({ 'a.py': text });
+  const setting = { cwd, transforms: [factoryDevice, ...TOYS] };
+  const { stdout, stderr } = await memfix(setting, 'check', '--ignore', 'drop-hold', 'a.py');
+  expect(stdout).not.toContain('self.table');
+  const [words = []] = proposed(stderr).filter((each) => each.includes('factory-device'));
+  expect(words.join(' ')).toBe('apply --fixable factory-device --ignore drop-hold a.py');
+  await memfix(setting, ...words);
+  const now = readFileSync(join(cwd, 'a.py'), 'utf8');
+  expect([now.match(/device=x\.device/g)?.length, now.includes('torch.zeros(10).to(where)')]).toEqual([
+    4,
+    true,
+  ]);
+});
+
+test('what only gives reserved memory back is less worth than what lowers a peak', async () => {
+  const word = (id: string, text: string, symptom: 'fragmentation' | 'peak') =>
+    toy(id, text, (edit, node) => void edit.replace(node, 'done'), { symptom });
+  const transforms = [word('give-back', 'back', 'fragmentation'), word('lower-peak', 'peak', 'peak')];
+  const cwd = repositoryWith({ 'a.py': 'back()\nback()\npeak()\npeak()\n' });
+  const { stderr } = await memfix({ cwd, transforms }, 'check', 'a.py');
+  expect(proposed(stderr).flatMap((words) => words.filter((each) => /-(?:back|peak)$/.test(each)))).toEqual([
+    ...['lower-peak', 'give-back'],
+  ]);
+});
+
+test('after a part of all was asked for, nothing is said of the rest', async () => {
+  const cwd = repositoryWith({ 'a.py': MANY });
+  const { stderr } = await memfix({ cwd }, 'apply', '--select', 'drop-hold', 'a.py');
+  expect(stderr).toContain('Nothing else was found with `--select drop-hold`.');
 });
 
 test('with a baseline, it fixes what is new and nothing that was recorded', async () => {

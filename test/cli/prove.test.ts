@@ -138,9 +138,9 @@ describe('what the fixes do wrong', () => {
       ...PROJECT,
       'tricks.py': TRICKS.replace('    pass', '    while True: pass'),
     });
-    const { code, stdout } = await prove(cwd, '--timeout', '3', '--no-counts', 'train.py', ...COMMAND);
+    const { code, stdout } = await prove(cwd, '--timeout', '10', '--no-counts', 'train.py', ...COMMAND);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/\n {2}exit code +0 +timed out \(3 s\)\n/);
+    expect(stdout).toMatch(/\n {2}exit code +0 +timed out \(10 s\)\n/);
   });
 
   test('other losses are no proof, unless chance explains them', async () => {

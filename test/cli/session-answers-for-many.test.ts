@@ -25,20 +25,45 @@ describe.each(SIZES)('in %i columns and %i rows', (cols, rows) => {
   it('of alternatives, a number shows one, and y takes it and leaves none open', async () => {
     const folder = folderOf({ 'a.py': 'twin(x)\n' });
     const session = start(folder, { cols, rows });
-    const first = await session.asked('1/2');
+    const first = await session.asked('1/1');
+    expect(first).toContain('── 1/1 · way 1 of 2 ── a.py:1:1');
     expect(first).toContain('  + one(x)');
     expect(first).toMatch(/^1 ← {5}this change\n2 {7}toy-two \(unsafe\): Call something else than twin$/m);
     session.type('2');
-    const second = await session.asked('2/2');
+    const second = await session.asked('1/1');
+    expect(second).toContain('── 1/1 · way 2 of 2 ── a.py:1:1');
     expect(second).toContain('  + two(x)');
     expect(second).toContain('?       Is the caller done with `twin`?');
     session.type('3');
-    expect(await session.asked('2/2')).toContain('There is no alternative 3 here.');
+    expect(await session.asked('1/1')).toContain('There is no alternative 3 here.');
     session.type('y');
     const { result, text } = await session.ended();
-    expect(result).toMatchObject({ applied: 1, declined: 1, unanswered: 0 });
-    expect(text).not.toContain('left open');
+    expect(result).toMatchObject({ applied: 1, declined: 0, unanswered: 0 });
+    expect(text).toContain('1 fix applied in 1 file.\n');
     expect(folder.read('a.py')).toBe('two(x)\n');
+  });
+
+  it('two transforms with the very same change are one finding', async () => {
+    const folder = folderOf({ 'a.py': 'pair(x)\n', 'b.py': 'pair(y)\npair(z)\n' });
+    const session = start(folder, { cols, rows });
+    const first = await session.asked('1/3');
+    expect(first).toContain('── 1/3 · a.py:1:1'.replace(' · ', ' ── '));
+    expect(first).toContain('toy-left · also toy-right · safe');
+    expect(first).not.toContain('another way');
+    session.type('y');
+    await session.asked('2/3');
+    session.type('s');
+    await session.sees('ignore[toy-left]');
+    session.type('wanted\r');
+    await session.asked('3/3');
+    session.type('q');
+    const { result, text } = await session.ended();
+    expect(result).toMatchObject({ applied: 1, unanswered: 1, declined: 0 });
+    expect(text).toContain('1 left open.');
+    expect(folder.read('a.py')).toBe('single(x)\n');
+    expect(folder.read('b.py')).toMatch(/^pair\(y\) {2}# memfix: ignore\[toy-left\] wanted.*\npair\(z\)\n$/);
+    const resumed = start(folder, { cols, rows });
+    expect(await resumed.asked('1/1')).toContain('b.py:2:1');
   });
 
   it('a yes for good is written down as far as it is to reach, and holds for the findings after it', async () => {

@@ -2,10 +2,12 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AnswerBook, type Asked, contentHash, forgetAnswers } from '../../src/workspace/answers.js';
+import type { Decision } from '../../src/engine/outcome.js';
+import { AnswerBook, type Asked, contentHash } from '../../src/workspace/answers.js';
 import { Failure } from '../../src/workspace/failure.js';
 import { stateOf } from '../workspace/folders.js';
 
+const said = (decision: Decision) => ({ decision, isWritten: false });
 const asked = (key: string, hash = 'h1'): Asked => ({ path: 'a.py', hash, key });
 
 describe('the journal of answers', () => {
@@ -17,7 +19,7 @@ describe('the journal of answers', () => {
   });
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-  it('gives back what was said last, to the same finding of the same bytes', () => {
+  it('gives back what was said last, to what was shown', () => {
     const book = new AnswerBook(state(), false);
     book.record([
       { ...asked('1'), decision: { kind: 'apply' } },
@@ -30,13 +32,14 @@ describe('the journal of answers', () => {
     ]);
     book.record([{ ...asked('1'), draft: 'half done' }]);
     const later = new AnswerBook(state(), true);
-    expect(later.recall(asked('1'))).toEqual({ kind: 'skip' });
+    expect(later.recall(asked('1'))).toEqual(said({ kind: 'skip' }));
     expect(later.recallDraft(asked('1'))).toBe('half done');
     expect(later.recall(asked('2'))).toBeUndefined();
-    expect(later.recall(asked('3'))).toEqual({ kind: 'edited', text: 'x\r\n' });
-    expect(later.recall(asked('1', 'h2'))).toBeUndefined();
+    expect(later.recall(asked('3'))).toEqual(said({ kind: 'edited', text: 'x\r\n' }));
+    // A file may change elsewhere.
+    expect(later.recall(asked('1', 'h2'))).toEqual(said({ kind: 'skip' }));
     // Also for a session that does not go on with it: it says that there is something.
-    expect(new AnswerBook(state(), false).recall(asked('1'))).toEqual({ kind: 'skip' });
+    expect(new AnswerBook(state(), false).recall(asked('1'))).toEqual(said({ kind: 'skip' }));
   });
 
   it('writes nothing before the first answer, and nothing into the project', () => {
@@ -60,9 +63,9 @@ describe('the journal of answers', () => {
     const book = new AnswerBook(state(), true);
     book.record([{ ...asked('3'), decision: { kind: 'skip' } }]);
     const later = new AnswerBook(state(), true);
-    expect(later.recall(asked('1'))).toEqual({ kind: 'apply' });
+    expect(later.recall(asked('1'))).toEqual(said({ kind: 'apply' }));
     expect(later.recall(asked('2'))).toBeUndefined();
-    expect(later.recall(asked('3'))).toEqual({ kind: 'skip' });
+    expect(later.recall(asked('3'))).toEqual(said({ kind: 'skip' }));
   });
 
   it.each(['null', '[]', '7', '{}', '{"path":"a.py","hash":"h1","key":"1","decision":{"kind":"explode"}}'])(
@@ -82,18 +85,16 @@ describe('the journal of answers', () => {
     expect(new AnswerBook(state(), true).recall(asked('1'))).toBeUndefined();
   });
 
-  it('forgets what was said about files that are back to their old bytes, and nothing else', () => {
-    const hash = contentHash({ text: 'old\n', encoding: 'utf-8', bom: false });
+  it('knows what was carried out from what was only said', () => {
     new AnswerBook(state(), false).record([
-      { ...asked('1', hash), decision: { kind: 'apply' } },
+      { ...asked('1'), decision: { kind: 'apply' } },
+      { ...asked('1'), decision: { kind: 'apply' }, isWritten: true },
+      { ...asked('2'), decision: { kind: 'apply' }, isWritten: true },
       { ...asked('2'), decision: { kind: 'apply' } },
     ]);
-    forgetAnswers(state(), new Map([[join(root, 'sub', 'b.py'), Buffer.from('old\n')]]));
-    expect(new AnswerBook(state(), true).recall(asked('1', hash))).toEqual({ kind: 'apply' });
-    forgetAnswers(state(), new Map([[join(root, 'a.py'), Buffer.from('old\n')]]));
     const later = new AnswerBook(state(), true);
-    expect(later.recall(asked('1', hash))).toBeUndefined();
-    expect(later.recall(asked('2'))).toEqual({ kind: 'apply' });
+    expect(later.recall(asked('1'))).toEqual({ decision: { kind: 'apply' }, isWritten: true });
+    expect(later.recall(asked('2'))).toEqual(said({ kind: 'apply' }));
   });
 
   it('replaces what it asks about, and keeps what was said of other files and findings', () => {
@@ -105,19 +106,19 @@ describe('the journal of answers', () => {
       { ...other, decision: { kind: 'apply' } },
     ]);
     const book = new AnswerBook(state(), false);
-    expect(book.recall(asked('1'))).toEqual({ kind: 'apply' });
+    expect(book.recall(asked('1'))).toEqual(said({ kind: 'apply' }));
     book.record([{ ...asked('1'), decision: { kind: 'skip' } }]);
     const later = new AnswerBook(state(), true);
-    expect(later.recall(asked('1'))).toEqual({ kind: 'skip' });
-    expect(later.recall(asked('2'))).toEqual({ kind: 'apply' });
+    expect(later.recall(asked('1'))).toEqual(said({ kind: 'skip' }));
+    expect(later.recall(asked('2'))).toEqual(said({ kind: 'apply' }));
     // Of what the file held before, nobody will ask again.
     expect(later.recall(asked('3', 'h0'))).toBeUndefined();
-    expect(later.recall(other)).toEqual({ kind: 'apply' });
+    expect(later.recall(other)).toEqual(said({ kind: 'apply' }));
     book.remove();
     const last = new AnswerBook(state(), true);
     expect(last.recall(asked('1'))).toBeUndefined();
-    expect(last.recall(asked('2'))).toEqual({ kind: 'apply' });
-    expect(last.recall(other)).toEqual({ kind: 'apply' });
+    expect(last.recall(asked('2'))).toEqual(said({ kind: 'apply' }));
+    expect(last.recall(other)).toEqual(said({ kind: 'apply' }));
   });
 
   it('says what to do when it cannot be read', () => {

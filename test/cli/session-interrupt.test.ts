@@ -37,7 +37,7 @@ describe('Ctrl-C', () => {
     expect(folder.read('b.py')).toBe(B);
   });
 
-  it('inside the reason quits too', async () => {
+  it('inside the reason leaves the reason, and then quits', async () => {
     const folder = folderOf();
     const session = start(folder);
     await session.asked('1/4');
@@ -46,11 +46,13 @@ describe('Ctrl-C', () => {
     session.type('half a rea');
     await session.sees('half a rea');
     session.type(CTRL_C);
+    expect(await session.asked('1/4')).toContain('Nothing was suppressed. Ctrl-C once more ends the review.');
+    session.type(CTRL_C);
     expect(await session.ended()).toMatchObject({ code: 130, result: { interrupted: true, applied: 0 } });
     untouched(folder);
   });
 
-  it('that ends the editor quits, and the text is offered on resume', async () => {
+  it('that ends the editor leaves the card, and the text is offered, on resume too', async () => {
     const folder = folderOf();
     const env = editor(folder, 'echo "    mine(x)" > "$1"; echo READY; exec sleep 60');
     const session = start(folder, { env });
@@ -58,10 +60,18 @@ describe('Ctrl-C', () => {
     session.type('e');
     await session.sees('READY');
     session.type(CTRL_C);
-    expect(await session.ended()).toMatchObject({ code: 130, result: { interrupted: true, applied: 0 } });
+    const back = (await session.asked('1/4')).replace(/\s+/g, ' ');
+    expect(back).toContain('was ended by Ctrl-C. Press e to try again.');
+    expect(back).toContain('you have a draft: e opens it');
+    session.type(CTRL_C);
+    const ended = await session.ended();
+    expect(ended).toMatchObject({ code: 130, result: { interrupted: true, applied: 0 } });
+    expect(ended.text).toContain('`memfix apply -i --resume` goes on from here.');
     untouched(folder);
     const resumed = start(folder, { flags: ['--resume'], env: editor(folder, 'echo "    # kept" >> "$1"') });
-    await resumed.asked('1/4');
+    const offered = await resumed.asked('1/4');
+    expect(offered).toContain('you have a draft: e opens it');
+    expect(offered).toContain('You have a draft for a.py:2: e opens it there.');
     resumed.type('e');
     expect(await resumed.asked('1/4')).toContain('+     mine(x)\n  +     # kept');
   });
@@ -127,7 +137,7 @@ describe('resuming', () => {
     expect(await resumed.asked('2/3')).toContain('b.py:2:5');
   });
 
-  it('forgets answers to a file that changed, and ignores a torn line', async () => {
+  it('asks again where what was shown has changed, and ignores a torn line', async () => {
     const folder = folderOf();
     const session = start(folder);
     await session.asked('1/4');
@@ -136,11 +146,12 @@ describe('resuming', () => {
     session.kill('SIGKILL');
     await session.gone();
     appendFileSync(answersOf(folder), '{"path":"b.py","ha');
-    folder.write('a.py', `${A}\n`);
+    folder.write('a.py', `# new\n${A.replace('hold(x)', 'hold(x, 1)')}`);
     const resumed = start(folder, { flags: ['--resume'] });
-    expect(await resumed.asked('1/4')).toContain('Went on with 1 earlier answer.');
-    resumed.type('dn');
-    expect((await resumed.ended()).result).toMatchObject({ applied: 1, declined: 3, files: 1 });
+    expect(await resumed.asked('1/4')).toContain('Went on with 2 earlier answers.');
+    resumed.type('nn');
+    expect((await resumed.ended()).result).toMatchObject({ applied: 2, declined: 2, files: 2 });
+    expect(folder.read('a.py')).toBe(`# new\n${A.replace('hold(x)', 'hold(x, 1)').replace('risk', 'calm')}`);
     expect(folder.read('b.py')).toBe(B.replace('hint', 'told'));
   });
 

@@ -30,6 +30,7 @@ describe('the keys, in a terminal', () => {
       suppressed: 0,
       declined: 2,
       unanswered: 0,
+      gone: 0,
       files: 2,
       failed: [],
       interrupted: false,
@@ -136,7 +137,7 @@ describe('the keys, in a terminal', () => {
     await session.asked('1/4');
     const to = async (key: string, words: string, at: string) => {
       session.type(key);
-      await session.sees('/ number or words');
+      await session.sees('/ number, file:line or words');
       session.type(`${words}\r`);
       return session.asked(at);
     };
@@ -145,16 +146,43 @@ describe('the keys, in a terminal', () => {
     await to('/', 'TOY-HOLD', '4/4');
     // From the top after the last, and never to where it is already.
     await to('/', 'hold(x)', '1/4');
-    expect(await to('/', 'nowhere', '1/4')).toContain(
-      'No finding has “nowhere” in its path, transform or code.',
+    expect((await to('/', 'nowhere', '1/4')).replace(/\s+/g, ' ')).toContain(
+      'No finding has “nowhere” as its number or line, or in its path, transform or code.',
     );
     expect(await to('/', '99', '1/4')).toContain('No finding has “99”');
+    // As the title has it, and lines where a number is not one of the list.
+    expect(await to('/', 'b.py:3', '4/4')).toContain('b.py:3:5');
+    await to('/', 'a.py:4:5', '2/4');
+    await to('/', ':2', '3/4');
+    await to('/', 'k.py:2', '3/4');
+    await to('g', '1', '1/4');
     session.type('/');
-    await session.sees('/ number or words');
+    await session.sees('/ number, file:line or words');
     session.type('\x1b');
     await session.asked('1/4');
     session.type('q');
     expect((await session.ended()).text).toContain('No fix applied, 4 left open.');
+  });
+
+  it.each([
+    [60, 20],
+    [80, 24],
+    [120, 40],
+  ])('at %i×%i, what is pasted answers nothing, in one piece or several', async (cols, rows) => {
+    const folder = folderOf();
+    const session = start(folder, { cols, rows });
+    await session.asked('1/4');
+    expect(session.raw).toContain('\x1b[?2004h');
+    session.type('\x1b[200~yes please apply all\x1b[201~');
+    expect(await session.asked('1/4')).toContain('Pasted text is not taken as keys.');
+    session.type('\x1b[200~yes\n');
+    session.type('quit\x1b[201~n');
+    expect(await session.asked('1/4')).toContain('Pasted text is not taken as keys.');
+    await session.asked('2/4');
+    session.type('q');
+    const { result } = await session.ended();
+    expect(result).toMatchObject({ applied: 0, declined: 1, unanswered: 3 });
+    expect(session.raw.lastIndexOf('\x1b[?2004l')).toBeGreaterThan(session.raw.lastIndexOf('\x1b[?2004h'));
   });
 
   it('s suppresses with a reason and without', async () => {

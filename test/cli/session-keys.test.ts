@@ -8,22 +8,25 @@ import {
   type Item,
   press,
   type Review,
-  rescanned,
   resume,
   rewrite,
   suppress,
 } from '../../src/cli/keys.js';
-import type { Decision } from '../../src/engine/outcome.js';
+import { goneIn, rescanned as rescan } from '../../src/cli/session-rescan.js';
+import type { Decision, SourceFile } from '../../src/engine/outcome.js';
 
 const item = (path: string, name: string, transform = 'no-grad', safety: Item['safety'] = 'safe'): Item => ({
   ref: `${path}\0${name}`,
   path,
+  key: name,
+  shown: name,
   transform,
   safety,
   rank: 0,
   at: name === 'new' ? 1.5 : Number(name),
   like: transform,
   rivals: [],
+  twins: [],
 });
 
 // a.py: no-grad, stack, no-grad (unsafe) · b.py: advice, no-grad · c.py: stack
@@ -227,46 +230,54 @@ describe('finished files', () => {
 });
 
 describe('a file that changed on disk', () => {
+  const before: SourceFile = { path: 'a.py', source: { text: '', encoding: 'utf-8', bom: false } };
+  const rescanned = (review: Review, path: string, items: readonly Item[]): Review =>
+    rescan(review, { path, items, before }).review;
+
   it('keeps the answers to findings that are still there and asks the rest', () => {
     const found = [item('a.py', '1'), item('a.py', 'new'), item('a.py', '3', 'no-grad', 'unsafe')];
-    const review = rescanned(play('yyj'), 'a.py', found, 'a.py changed');
+    const review = rescanned(play('yyj'), 'a.py', found);
     expect(review.items.map(({ ref }) => ref.slice(-1))).toEqual(['1', 'w', '3', '4', '5', '6']);
     expect(marks(review)).toBe('y.....');
-    expect(review).toMatchObject({ cursor: 3, mode: 'asking', note: 'a.py changed' });
+    expect(review).toMatchObject({ cursor: 3, mode: 'asking' });
   });
 
   it('goes to the first open finding of the file when the one on screen is gone', () => {
-    const review = rescanned(play('y'), 'a.py', [item('a.py', '1'), item('a.py', 'new')], '');
+    const review = rescanned(play('y'), 'a.py', [item('a.py', '1'), item('a.py', 'new')]);
     expect(current(review).ref).toBe('a.py\0new');
   });
 
   it('takes a file without findings off the list', () => {
-    const review = rescanned(play('yyyj'), 'b.py', [], '');
+    const review = rescanned(play('yyyj'), 'b.py', []);
     expect(marks(review)).toBe('yyy.');
     expect(current(review).path).toBe('c.py');
-    expect(rescanned(begin(ITEMS.slice(0, 3)), 'a.py', [], '').mode).toBe('finished');
+    expect(rescanned(begin(ITEMS.slice(0, 3)), 'a.py', []).mode).toBe('finished');
   });
 
-  it('never carries over a person’s own text', () => {
+  it('keeps a person’s own text where what was shown is the same, and gives it back where not', () => {
     const edited = press(rewrite(play('e'), 'mine', ''), 'y');
-    const review = rescanned(edited, 'a.py', ITEMS.slice(0, 3), '');
+    expect(marks(rescanned(edited, 'a.py', ITEMS.slice(0, 3)))).toBe('e.....');
+    const changed = [{ ...item('a.py', '1'), ref: 'a.py\0other' }, ...ITEMS.slice(1, 3)];
+    const { review, lapsed } = rescan(edited, { path: 'a.py', items: changed, before });
     expect(marks(review)).toBe('......');
     expect(review.edits.size).toBe(0);
-    expect(marks(play('ku', press(edited, 'n')))).toBe('e.....');
-    const later = rescanned(play('n', press(edited, 'k')), 'a.py', ITEMS.slice(0, 3), '');
-    expect(marks(press(later, 'u'))).toBe('......');
-    expect(marks(rescanned(edited, 'b.py', ITEMS.slice(3, 5), ''))).toBe('e.....');
+    expect(lapsed).toMatchObject([{ item: ITEMS[0], text: 'mine', now: { ref: 'a.py\0other' } }]);
+    expect(review.steps).toEqual([]);
+    expect(goneIn(edited, { review, lapsed })).toBe(0);
+    const gone = rescan(edited, { path: 'a.py', items: ITEMS.slice(1, 3), before });
+    expect(gone.lapsed).toMatchObject([{ text: 'mine', now: undefined }]);
+    expect(goneIn(edited, gone)).toBe(1);
   });
 
   it('reopens a finished review where something new turned up, and only there', () => {
     const done = play('yyyyyy');
-    const again = rescanned(done, 'b.py', [...ITEMS.slice(3, 5), item('b.py', 'new')], '');
+    const again = rescanned(done, 'b.py', [...ITEMS.slice(3, 5), item('b.py', 'new')]);
     expect(again.mode).toBe('asking');
     expect(current(again).ref).toBe('b.py\0new');
-    expect(rescanned(done, 'b.py', ITEMS.slice(3, 4), '').mode).toBe('finished');
+    expect(rescanned(done, 'b.py', ITEMS.slice(3, 4)).mode).toBe('finished');
   });
 
   it.each(['q', CTRL_C])('does not reopen a review that %j ended', (key) => {
-    expect(rescanned(press(play('y'), key), 'b.py', [item('b.py', 'new')], '').mode).not.toBe('asking');
+    expect(rescanned(press(play('y'), key), 'b.py', [item('b.py', 'new')]).mode).not.toBe('asking');
   });
 });

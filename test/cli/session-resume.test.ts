@@ -102,9 +102,45 @@ test('answers that were undone are not given again', async () => {
   await memfix({ cwd }, 'undo');
   const second = start(cwd, 'apply', '-p', '--resume');
   await second.sees('(1/4)');
-  expect(second.text).toContain('Went on with 1 earlier answer.');
+  expect(second.text.replace(/\s+/g, ' ')).toContain(
+    'Went on with 1 earlier answer. 2 changes of the earlier session are no longer in the files: they are asked about again.',
+  );
   second.type('q');
   await second.ended();
+  expect(read(cwd, 'a.py')).toBe(TWO);
+});
+
+const SIZES = [
+  [60, 20],
+  [80, 24],
+  [120, 40],
+] as const;
+
+test.each(SIZES)('at %i×%i, what was written and put away by git is asked again', async (cols, rows) => {
+  const cwd = repositoryWith({ 'a.py': TWO, 'b.py': TWO });
+  const terminal = (...words: readonly string[]) => {
+    const each = new Terminal({ cwd, cols, rows, env: { NO_COLOR: '1' } }, ...words);
+    open.push(each);
+    return each;
+  };
+  const first = terminal('apply', '-p');
+  await first.sees('(1/4)');
+  first.type('y');
+  await first.sees('(2/4)');
+  first.type('n');
+  await first.sees('(3/4)');
+  first.type('q');
+  await first.ended();
+  expect(read(cwd, 'a.py')).toBe(FIRST);
+  git(cwd, 'stash');
+  const second = terminal('apply', '-p', '--resume');
+  await second.sees('(1/4)');
+  expect(second.text.replace(/\s+/g, ' ')).toContain(
+    'Went on with 1 earlier answer. 1 change of the earlier session is no longer in the files: it is asked about again.',
+  );
+  second.type('q');
+  await second.ended();
+  expect(second.text).toContain('No fix applied');
   expect(read(cwd, 'a.py')).toBe(TWO);
 });
 
@@ -129,32 +165,65 @@ test('answers about other findings are not offered', async () => {
   expect(same.text).toContain('An earlier session left 1 answer here.');
 });
 
-test('a yes for good stays when its answer and its fix are taken back, and that is said', async () => {
+test.each(SIZES)('at %i×%i, u takes a yes for good back, and so does undo', async (cols, rows) => {
   const cwd = repositoryWith({ 'b.py': ASKS });
+  const session = new Terminal({ cwd, cols, rows, env: { NO_COLOR: '1' } }, 'apply', '-p', ...SELECT);
+  open.push(session);
+  const flat = () => session.text.replace(/\s+/g, ' ');
+  await session.sees('(1/2)');
+  // A habit of other tools chooses nothing.
+  session.type('Y');
+  await session.sees('this, file or all');
+  session.type('\r');
+  await session.sees('t, f or a');
+  await session.sees('(1/2)', 2);
+  session.type('Y');
+  await session.sees('The yes to this', 2);
+  session.type('t\r');
+  await session.sees('(2/2)');
+  expect(read(cwd, 'memfix.toml')).toContain('fused-optimizer/');
+  session.type('u');
+  await session.sees('(1/2)', 3);
+  expect(flat()).toContain('Took back the last answer. The yes was taken out of memfix.toml too.');
+  expect(existsSync(join(cwd, 'memfix.toml'))).toBe(false);
+  session.type('Y');
+  await session.sees('The yes to this', 3);
+  session.type('f\r');
+  await session.sees('(2/2)', 2);
+  expect(session.text).toContain('safe by assumption');
+  session.type('q');
+  await session.ended();
+  expect(flat()).toContain(
+    'What you answered for good is in `assume` of memfix.toml; `memfix undo` takes it back too.',
+  );
+  const { stderr } = await memfix({ cwd }, 'undo');
+  expect(stderr).toContain('restored b.py\nremoved memfix.toml, which memfix had made\n1 file restored.\n');
+  expect(stderr).not.toContain('still says yes');
+  expect(read(cwd, 'b.py')).toBe(ASKS);
+  expect(git(cwd, 'status', '--porcelain').trim()).toBe('');
+});
+
+test('a yes in a config of the person goes by itself, and not where the config has changed since', async () => {
+  const cwd = repositoryWith({ 'b.py': ASKS, 'memfix.toml': '# mine\n' });
   const session = start(cwd, 'apply', '-p', ...SELECT);
   await session.sees('(1/2)');
   session.type('Y');
   await session.sees('this, file or all');
-  // What is typed before the line is there to read answers nothing else.
-  session.type('\r');
+  session.type('t\r');
   await session.sees('(2/2)');
   session.type('u');
-  await session.sees('Took back the last answer.');
-  expect(session.text.replace(/\s+/g, ' ')).toContain(
-    'Took back the last answer. The yes stays in `assume` of memfix.toml: take it out there to be asked again.',
-  );
-  session.type('yq');
+  await session.sees('(1/2)', 2);
+  expect(read(cwd, 'memfix.toml')).toBe('# mine\n');
+  session.type('Y');
+  await session.sees('The yes to this', 2);
+  session.type('t\r');
+  await session.sees('(2/2)', 2);
+  put(cwd, { 'memfix.toml': `${read(cwd, 'memfix.toml')}# later\n` });
+  session.type('u');
+  await session.sees('The yes stays in `assume`');
+  session.type('q');
   await session.ended();
-  expect(session.text.replace(/\s+/g, ' ')).toContain(
-    'What you answered for good stays in `assume` of memfix.toml, also after `memfix undo`: take it out there to be asked again.',
-  );
-  const { stderr } = await memfix({ cwd }, 'undo');
-  expect(stderr).toContain(
-    'memfix.toml still says yes to 1 question for good: take them out of its `assume` to be asked again.',
-  );
-  expect(read(cwd, 'b.py')).toBe(ASKS);
-  expect(existsSync(join(cwd, 'memfix.toml'))).toBe(true);
-  expect(git(cwd, 'status', '--porcelain').trim()).toBe('?? memfix.toml');
+  expect(read(cwd, 'memfix.toml')).toContain('# later\n');
 });
 
 test('a session without a staged file says so', async () => {

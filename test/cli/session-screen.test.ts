@@ -49,6 +49,8 @@ describe('the screen', () => {
     session.type('?');
     await session.sees('Any key goes on');
     session.type('\x03');
+    expect(await session.asked('1/4')).toContain('── 1/4');
+    session.type('\x03');
     expect((await session.ended()).code).toBe(130);
   });
 

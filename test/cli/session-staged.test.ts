@@ -35,6 +35,7 @@ test.each(SIZES)('at %i×%i, what was typed before the first card answers nothin
   const session = start(cwd, cols, rows, 'apply', '-p');
   session.type('ay');
   await session.sees('(1/1)');
+  expect(session.text).toContain('What was typed before this card was dropped.');
   expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe(LOADS);
   session.type('q');
   expect(await session.ended()).toBe(1);
@@ -51,14 +52,42 @@ test.each(SIZES)('at %i×%i, what is accepted of staged files is staged', async 
   session.type('y');
   expect(await session.ended()).toBe(0);
   expect(session.text).toContain('Staged 1 file.');
+  expect(session.text).toContain('`memfix undo` takes it back, out of the index too.');
   expect(session.text).not.toContain('writing file');
   expect(git(cwd, 'status', '--porcelain').trimEnd()).toBe('M  a.py');
   expect(git(cwd, 'show', ':a.py').trimEnd()).toBe(FIXED.trimEnd());
   const { stderr } = await memfix({ cwd }, 'undo');
-  expect(stderr).toContain(
-    'a.py has staged changes, which stay as they are: `git add a.py` stages what it is now.\n',
-  );
-  expect(git(cwd, 'status', '--porcelain').trimEnd()).toBe('MM a.py');
+  expect(stderr).toContain('unstaged the fixes of a.py: the index has again what you had staged\n');
+  expect(stderr).not.toContain('has staged changes');
+  expect(git(cwd, 'status', '--porcelain').trimEnd()).toBe('M  a.py');
+  expect(git(cwd, 'show', ':a.py').trimEnd()).toBe(LOADS.trimEnd());
+});
+
+test.each([
+  [
+    'staged more',
+    'MM a.py',
+    (cwd: string) => {
+      put(cwd, { 'a.py': `${FIXED}# more\n` });
+      git(cwd, 'add', 'a.py');
+      put(cwd, { 'a.py': FIXED });
+    },
+  ],
+  ['committed it', ' M a.py', (cwd: string) => git(cwd, 'commit', '-qm', 'fixed')],
+] as const)('undo leaves the index of who has %s', async (_, status, then) => {
+  const cwd = repositoryWith({ 'a.py': '' });
+  put(cwd, { 'a.py': LOADS });
+  git(cwd, 'add', 'a.py');
+  const session = start(cwd, 120, 40, 'apply', '--staged');
+  await session.ended();
+  expect(session.text).toContain('out of the index too.');
+  then(cwd);
+  const index = git(cwd, 'show', ':a.py');
+  const { stderr } = await memfix({ cwd }, 'undo');
+  expect(stderr).not.toContain('unstaged the fixes');
+  expect(git(cwd, 'show', ':a.py')).toBe(index);
+  expect(git(cwd, 'status', '--porcelain').trimEnd()).toBe(status);
+  expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe(LOADS);
 });
 
 test.each([
@@ -79,6 +108,7 @@ test.each([
     expect(await session.ended()).toBe(0);
     const said = session.text.replace(/\s+/g, ' ');
     expect(said).toContain('Staged 1 file.');
+    expect(said).toContain('`memfix undo` takes it back, out of the index too.');
     expect(said).toContain(
       'a.py: written, but not staged: it has changes of your own that are not; `git add -p a.py` lets you choose',
     );

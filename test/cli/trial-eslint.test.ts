@@ -95,6 +95,43 @@ test('a file that looks like a config is named', async () => {
   expect((await memfix({ cwd }, 'check')).stderr.replace(/\s+/g, ' ')).toContain('keys stand at the top');
 });
 
+test('a file of patterns is named with the key that it was meant to be', async () => {
+  const cwd = folderWith({ 'a.py': '', '.memfixignore': '*.py\n' });
+  expect((await memfix({ cwd }, 'check')).stderr).toContain('passed over by its `exclude`');
+});
+
+test.each([
+  ['ignores', '["src"]', 'Did you mean `exclude`?'],
+  ['fix', 'true', '`memfix apply` writes fixes'],
+  ['output-format', '"github"', 'an option of the command line: `--output-format`'],
+])('`%s` of another config leads to ours', async (key, value, hint) => {
+  const cwd = folderWith({ 'a.py': '', 'memfix.toml': `${key} = ${value}\n` });
+  const { code, stderr } = await memfix({ cwd }, 'check');
+  expect([code, stderr.replace(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(hint)]);
+});
+
+test.each([
+  ['nothere.py', '`nothere.py` does not exist, and is no command.'],
+  ['src/nothere', '`src/nothere` does not exist, and is no command.'],
+  ['!src', 'Did you mean `--exclude src`?'],
+])('without a command, `%s` is a path', async (word, hint) => {
+  const { code, stderr } = await memfix({ cwd: folderWith(FILES) }, word);
+  expect([code, stderr.replace(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(hint)]);
+});
+
+test('without a command, `-` is a text to check', async () => {
+  const { code, stdout } = await memfix({ cwd: folderWith(FILES), stdin: 'hold()\n' }, '-');
+  expect([code, stdout]).toEqual([1, expect.stringContaining('drop-hold')]);
+});
+
+test('an effect is no name, and its symptoms are', async () => {
+  const { code, stderr } = await memfix({ cwd: folderWith(FILES) }, 'check', '--select', 'saves-time');
+  expect([code, stderr.replace(/\s+/g, ' ')]).toEqual([
+    2,
+    expect.stringContaining('chosen by its symptoms: sync.'),
+  ]);
+});
+
 test('a nested config is read with the plugins that the run has', async () => {
   const cwd = repositoryWith({ 'pk/memfix.toml': 'plugins = ["../rules/acme-cache.mjs"]\n', 'pk/x.py': '' });
   expect((await memfix({ cwd }, 'new-transform', 'acme-cache', 'rules')).code).toBe(0);

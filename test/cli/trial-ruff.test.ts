@@ -107,7 +107,9 @@ def evaluate(model: nn.Module, loader):
     expect(terminal.text).not.toContain('safe by assumption');
     terminal.type('q');
     await terminal.ended();
-    expect(terminal.text.replace(/\s+/g, ' ')).toContain(`for good stays in \`assume\` of ${file}, `);
+    expect(terminal.text.replace(/\s+/g, ' ')).toContain(
+      `for good is in \`assume\` of ${file}; \`memfix undo\` takes it back`,
+    );
     const entries = readFileSync(join(cwd, file), 'utf8').match(/"no-grad\/[^"]*"/g) ?? [];
     expect(entries.length).toBeGreaterThan(0);
     expect(new Set(entries).size).toBe(entries.length);

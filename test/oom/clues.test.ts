@@ -3,6 +3,8 @@ import { cluesIn } from '../../src/oom/clues.js';
 import type { Frame } from '../../src/oom/frame.js';
 import { Places } from '../../src/oom/places.js';
 import { programAround } from '../../src/oom/program.js';
+import { PyModule } from '../../src/semantic/module.js';
+import { loadParser } from '../../src/syntax/parser.js';
 import type { Moment } from '../../src/toolkit/contract.js';
 
 const files = (texts: Readonly<Record<string, string>>) => ({
@@ -10,12 +12,17 @@ const files = (texts: Readonly<Record<string, string>>) => ({
   text: (name: string) => texts[name],
 });
 
+const parser = await loadParser();
+
 function cluesAt(text: string, name: string, source: string, ...moments: readonly Moment[]) {
-  const places = new Places(files({ 'a/net.py': text }));
+  const places = new Places({
+    ...files({ 'a/net.py': text }),
+    module: (path) => new PyModule(path, text, parser.parse(text)),
+  });
   const frame: Frame = { path: '/app/a/net.py', line: 1, name, source };
   const spot = places.find(frame);
   if (spot === undefined) throw new Error(`${source} is not there`);
-  return cluesIn([{ frame, spot }], moments, places);
+  return cluesIn([{ frame, spot }], moments, places, false);
 }
 
 const attention = (scores: string, rest: string) => `def run(a, b, c):
@@ -70,15 +77,22 @@ describe('an evaluation that collects', () => {
 
   test('names the line', () => {
     const [clue] = cluesAt(loop('kept.append(out)'), 'score', 'out = model(x)', 'evaluation');
-    expect(clue).toMatch(/^`kept\.append\(out\)` in `score` \(a\/net\.py:5\) keeps something of every batch/);
+    expect(clue).toMatch(
+      /^`kept\.append\(out\)` in `score` \(a\/net\.py:5\) keeps an output of every pass on the GPU/,
+    );
   });
 
-  test.each(['kept.append(out.cpu())', 'kept.append(float(out))', 'print(out)', 'kept.append()'])(
-    'is silent about %s',
-    (line) => {
-      expect(cluesAt(loop(line), 'score', 'out = model(x)', 'evaluation')).toEqual([]);
-    },
-  );
+  test('names a tensor of torch, and a part of an output', () => {
+    for (const line of ['kept.append(torch.sigmoid(out))', 'kept.append(out.logits[0])'])
+      expect(cluesAt(`import torch\n${loop(line)}`, 'score', 'out = model(x)', 'evaluation')).toHaveLength(1);
+  });
+
+  test.each([
+    ...['kept.append(out.cpu())', 'kept.append(float(out))', 'print(out)', 'kept.append()'],
+    ...['kept.append(tokenizer.decode(out[0]).strip())', 'kept.append(x["label"])', 'kept.append(unknown)'],
+  ])('is silent about %s', (line) => {
+    expect(cluesAt(loop(line), 'score', 'out = model(x)', 'evaluation')).toEqual([]);
+  });
 
   test('is told of evaluations only', () => {
     expect(cluesAt(loop('kept.append(out)'), 'score', 'out = model(x)', 'forward')).toEqual([]);

@@ -415,3 +415,59 @@ describe('hostile logs take no time', () => {
     expect(process.cpuUsage(start).user / 1e6).toBeLessThan(10);
   });
 });
+
+describe('tracebacks of several processes without a label', () => {
+  const lines = (gpu: number) => [
+    'Traceback (most recent call last):',
+    '  File "/app/train.py", line 9, in <module>',
+    '    main()',
+    '  File "/app/train.py", line 5, in main',
+    '    loss.backward()',
+    `torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU ${gpu} has a total capacity of 24.00 GiB of which 1.00 GiB is free.`,
+  ];
+  const told = (log: readonly string[]) =>
+    reading(`${log.join('\n')}\n`).map(({ frames, times, devices, isMixed }) => [
+      frames.map(({ line, name }) => `${name} ${line}`).join(' '),
+      ...[times, [...devices].sort().join(), isMixed === true],
+    ]);
+
+  test('line by line', () => {
+    const both = lines(0).flatMap((line, at) => [line, lines(1)[at] ?? '']);
+    expect(told(both)).toEqual([['<module> 9 main 5', 2, '0,1', true]]);
+  });
+
+  test('one begins while the other has not ended', () => {
+    const [first, second] = [lines(0), lines(1)];
+    const both = [...first.slice(0, 2), ...second.slice(0, 3), ...first.slice(2), ...second.slice(3)];
+    expect(told(both)).toEqual([['<module> 9 main 5', 2, '0,1', true]]);
+  });
+
+  test('one after the other is none', () => {
+    expect(told([...lines(0), ...lines(1)])).toEqual([['<module> 9 main 5', 2, '0,1', false]]);
+  });
+
+  test('nor is a function that calls itself', () => {
+    const deep = lines(0).toSpliced(5, 0, ...lines(0).slice(3, 5));
+    expect(told(deep)).toEqual([['<module> 9 main 5 main 5', 1, '0', false]]);
+  });
+});
+
+test('a box of Rich: the lines of its indentation are no code, and a name may stand below a long path', () => {
+  const [error] = reading(`╭──── Traceback (most recent call last) ────╮
+│ /app/train.py:12 in main                  │
+│                                           │
+│   11 │   for x in loader:                 │
+│ ❱ 12 │   │   loss = model(x)              │
+│                                           │
+│ /app/a/rather/long/path/net.py:7 in       │
+│ forward                                   │
+│                                           │
+│ ❱  7 │   │   return self.inner(x)         │
+╰───────────────────────────────────────────╯
+OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB.
+`);
+  expect(error?.frames).toEqual([
+    { path: '/app/train.py', line: 12, name: 'main', source: 'loss = model(x)' },
+    { path: '/app/a/rather/long/path/net.py', line: 7, name: 'forward', source: 'return self.inner(x)' },
+  ]);
+});

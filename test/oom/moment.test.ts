@@ -53,7 +53,7 @@ test.each<readonly [what: string, frames: readonly Frame[], moments: readonly st
   [
     'a model moved to the GPU',
     stack('train.py:main', 'torch/nn/modules/module.py:to', 'torch/nn/modules/module.py:_apply'),
-    ['loading'],
+    ['moving'],
   ],
   ['8-bit state', stack('train.py:main', 'bitsandbytes/optim/optimizer.py:step'), ['optimizer']],
   ['a checkpoint loaded', stack('train.py:resume', 'torch/serialization.py:load'), ['loading']],
@@ -101,6 +101,7 @@ test('where the last frame is the person’s own, its statement tells', () => {
     { path: '/app/train.py', line: 1, name: 'main', source },
   ];
   expect(momentsOf(own('loss.backward()'))).toEqual(['backward']);
-  expect(momentsOf(own('optimizer_g.step()'))).toEqual(['optimizer']);
+  expect(momentsOf(own('optimizer_g.step()'))).toEqual(['optimizer', 'state']);
+  expect(momentsOf(own('model.load_state_dict(torch.load(path))'))).toEqual(['loading']);
   expect(momentsOf(own('scheduler.step()'))).toEqual([]);
 });

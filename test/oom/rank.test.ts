@@ -43,6 +43,10 @@ const METAS: readonly TransformMeta[] = [
   metaOf('slow', { symptom: 'sync' }),
   metaOf('on-the-host', { symptom: 'host-memory' }),
   metaOf('not-on-a-mac', { symptom: 'peak', notOn: ['MPS'] }),
+  metaOf('in-state', { symptom: 'peak', moments: ['state'] }),
+  metaOf('in-a-statement', { symptom: 'peak', lasts: 'statement' }),
+  metaOf('in-a-call', { symptom: 'peak', lasts: 'call' }),
+  metaOf('to-the-host', { symptom: 'peak', movesTo: 'host' }),
   metaOf('measures', { symptom: 'peak', moments: [] }),
 ];
 
@@ -109,7 +113,7 @@ describe('by a traceback', () => {
     );
     expect(order(diagnosisOf(places, logged(mac)))).toEqual([
       'peaky: in frame 1 of the traceback, the top of the file',
-      'not-on-a-mac: on the line of frame 2 of the traceback, `train`; does nothing on MPS',
+      'not-on-a-mac: does nothing on MPS',
     ]);
     expect(order(diagnosisOf(places, logged(BACKWARD)))[0]).toBe(
       'not-on-a-mac: on the line of frame 2 of the traceback, `train`',
@@ -131,7 +135,7 @@ describe('by a traceback', () => {
     expect([...found.related].map(({ scan }) => scan.file.path)).toEqual(['other.py']);
   });
 
-  test('same line, same function, on the stack, behind the line, same file, elsewhere, of no use, left alone', () => {
+  test('same line, same function, on the stack, same file, of the program, not run yet, of no use, left alone', () => {
     const places: readonly Place[] = [
       ['slow', 'loss(batch)'],
       ['leaky', 'far()', 'other.py'],
@@ -149,11 +153,11 @@ describe('by a traceback', () => {
       'leaky: in frame 2 of the traceback, `train`',
       'leaky: in frame 1 of the traceback, the top of the file',
       'leaky: in the file of frame 2 of the traceback',
-      'leaky: in frame 2 of the traceback, behind the line that ran',
-      'leaky: not in the traceback',
-      'measures: in frame 2 of the traceback, `train`; frees no memory itself',
-      'on-the-host: in frame 2 of the traceback, `train`; frees no GPU memory: it is about host memory',
-      'slow: on the line of frame 2 of the traceback, `train`; frees no GPU memory: it is about speed',
+      'leaky: what it leaves behind stays from step to step',
+      'leaky: it had not run yet',
+      'measures: frees no memory itself',
+      'on-the-host: frees no GPU memory: it is about host memory',
+      'slow: frees no GPU memory: it is about speed',
       'leaky: in the file of frame 2 of the traceback',
     ]);
   });
@@ -168,7 +172,7 @@ describe('by a traceback', () => {
       logged(BACKWARD),
     );
     expect(ranked.map(({ rank }) => rank)).toEqual([1, 2, undefined]);
-    expect([...related].map(({ rank }) => rank)).toEqual([1, undefined]);
+    expect([...related].map(({ rank }) => rank)).toEqual([1, 2, undefined]);
   });
 
   test('what is about the moment comes first among equals; what is about another is not taken for near', () => {
@@ -185,8 +189,8 @@ describe('by a traceback', () => {
       'leaky: in frame 2 of the traceback, `train`',
       'leaky: in the file of frame 2 of the traceback',
       'in-backward: memory ran out in the backward pass',
-      'in-optimizer: on the line of frame 2 of the traceback, `train`; but it costs memory at another moment',
-      'in-optimizer: in the file of frame 2 of the traceback; but it costs memory at another moment',
+      'in-optimizer: it costs memory at another moment',
+      'in-optimizer: it costs memory at another moment',
     ]);
   });
 
@@ -200,19 +204,19 @@ describe('by a traceback', () => {
     expect(order(fragmented)).toEqual([
       'allocator: much of the memory is reserved but unallocated; in frame 1 of the traceback, the top of the file',
       'leaky: on the line of frame 2 of the traceback, `train`',
-      'allocator: much of the memory is reserved but unallocated',
+      'allocator: its file is not in the traceback',
     ]);
     expect(fragmented.errors[0]?.hints[0]).toBe(
       '5.00 GiB is reserved but unallocated, and would have held the 2.00 GiB that was asked for: the memory is fragmented. See whether `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` in the environment helps (torch 2.1 or newer).',
     );
     expect(order(diagnosisOf(places, logged(BACKWARD)))).toEqual([
       'leaky: on the line of frame 2 of the traceback, `train`',
-      'allocator: in frame 1 of the traceback, the top of the file; but little of the memory is reserved and unallocated',
-      'allocator: not in the traceback',
+      'allocator: little of the memory is reserved and unallocated',
+      'allocator: little of the memory is reserved and unallocated',
     ]);
     expect(order(diagnosisOf(places, logged(BACKWARD.replace(/ Tried.*/, '')))).slice(0, 2)).toEqual([
       'leaky: on the line of frame 2 of the traceback, `train`',
-      'allocator: in frame 1 of the traceback, the top of the file',
+      'allocator: nothing says that the memory is fragmented',
     ]);
   });
 
@@ -235,7 +239,7 @@ ${figures()}`;
     expect(order(found)).toEqual([
       'peaky: in frame 1 of the traceback, `evaluate`',
       'in-evaluation: memory ran out in an evaluation',
-      'in-backward: on the line of frame 1 of the traceback, `evaluate`; but it costs memory at another moment',
+      'in-backward: it costs memory at another moment',
     ]);
   });
 
@@ -272,11 +276,11 @@ ${figures()}`;
     );
     expect(order(found)).toEqual([
       'peaky: in frame 2 of the traceback, `train`',
-      'allocator: in frame 2 of the traceback, `train`; frees no host memory: it is about GPU memory',
+      'allocator: frees no host memory: it is about GPU memory',
     ]);
   });
 
-  test('where no finding stands there, those about the moment are what is left', () => {
+  test('besides what stands there, what is about the moment, and what a step leaves behind', () => {
     const found = diagnosisOf(
       [
         ['in-backward', 'far()', 'other.py'],
@@ -284,7 +288,85 @@ ${figures()}`;
       ],
       logged(BACKWARD),
     );
-    expect([...found.related].map(({ finding }) => finding.transform)).toEqual(['in-backward']);
+    expect([...found.related].map(({ finding }) => finding.transform)).toEqual(['in-backward', 'leaky']);
+  });
+
+  const AT = (line: number, source: string, ...library: readonly string[]) =>
+    `Traceback (most recent call last):
+  File "/app/train.py", line 22, in <module>
+    train(model, loader)
+  File "/app/train.py", line ${line}, in train
+    ${source}
+${library.map((each) => `  File "${PACKAGES}/${each}\n    pass\n`).join('')}${figures()}`;
+
+  test('what is held only while its statement runs, or its function, is gone afterwards', () => {
+    const places: readonly Place[] = [
+      ['in-a-statement', 'keep'],
+      ['in-a-call', 'keep'],
+      ['in-a-call', 'collect'],
+    ];
+    expect(order(diagnosisOf(places, logged(BACKWARD)))).toEqual([
+      'in-a-call: in frame 2 of the traceback, `train`',
+      'in-a-statement: what it frees is gone when its statement is done',
+      'in-a-call: what it frees is gone when its function returns',
+    ]);
+    const there = diagnosisOf(places, logged(AT(8, 'keep(model(batch))')));
+    expect(order(there).slice(0, 2).sort()).toEqual([
+      'in-a-call: on the line of frame 2 of the traceback, `train`',
+      'in-a-statement: on the line of frame 2 of the traceback, `train`',
+    ]);
+  });
+
+  test('state that is being made: neither what the step computes with nor what steps leave behind', () => {
+    const found = diagnosisOf(
+      [
+        ['in-optimizer', 'keep'],
+        ['leaky', 'keep'],
+        ['in-state', 'keep'],
+      ],
+      logged(AT(9, 'loss(batch).backward()', 'torch/optim/adam.py", line 96, in _init_group')),
+    );
+    expect(found.errors[0]?.moments).toEqual(['state']);
+    expect(order(found)).toEqual([
+      'in-state: in frame 2 of the traceback, `train`',
+      'leaky: no step had run yet that could have left something behind',
+      'in-optimizer: it costs memory at another moment',
+    ]);
+  });
+
+  test('where no frame says what was done, it was nothing that has frames of its own', () => {
+    const found = diagnosisOf(
+      [
+        ['in-optimizer', 'keep'],
+        ['in-evaluation', 'keep'],
+      ],
+      logged(AT(8, 'keep(model(batch))')),
+    );
+    expect(order(found)).toEqual([
+      'in-evaluation: on the line of frame 2 of the traceback, `train`',
+      'in-optimizer: it costs memory at another moment',
+    ]);
+  });
+
+  test('what moves memory to the host is no cure for the host', () => {
+    const error =
+      "RuntimeError: [enforce fail at alloc_cpu.cpp:114] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes.";
+    const places: readonly Place[] = [['to-the-host', 'keep']];
+    expect(order(diagnosisOf(places, logged(BACKWARD.replace(/torch\.OutOfMemoryError.*/, error))))).toEqual([
+      'to-the-host: puts more into host memory, which ran out',
+    ]);
+    expect(diagnosisOf(places, logged(BACKWARD)).related.size).toBe(1);
+  });
+
+  test('what a loop further out may have run before has run', () => {
+    const twice = BACKWARD.replace(
+      'File "/app/train.py", line 22, in <module>\n    train(model, loader)',
+      `File "${PACKAGES}/torch/multi/loop.py", line 3, in forever\n    call()`,
+    );
+    expect(order(diagnosisOf([['leaky', 'save']], logged(BACKWARD)))).toEqual(['leaky: it had not run yet']);
+    expect(order(diagnosisOf([['leaky', 'save']], logged(twice)))).toEqual([
+      'leaky: in frame 2 of the traceback, `train`',
+    ]);
   });
 
   test('frames that are in none of the files', () => {
@@ -330,7 +412,7 @@ describe('hints', () => {
   });
 
   test('nothing, where there is nothing to say', () => {
-    expect(hintsOf('CUDA error: out of memory')).toEqual([]);
+    expect(hintsOf('CUDA out of memory. Tried to allocate 20.00 MiB')).toEqual([]);
   });
 });
 

@@ -76,6 +76,15 @@ export const TOYS: readonly Transform[] = [
     asks: true,
     change: (name, edit) => edit.replace(name, 'two'),
   }),
+  // The same change, once proven and once not.
+  toy({ id: 'toy-left', word: 'pair', safety: 'safe', change: (name, edit) => edit.replace(name, 'single') }),
+  toy({
+    id: 'toy-right',
+    word: 'pair',
+    safety: 'safe',
+    asks: true,
+    change: (name, edit) => edit.replace(name, 'single'),
+  }),
   toy({
     id: 'toy-tall',
     word: 'tall',

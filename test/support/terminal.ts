@@ -93,10 +93,10 @@ export class Terminal {
     this.#pty.write(keys);
   }
 
-  /** Until these words came, erased or not. */
-  async sees(words: string): Promise<void> {
+  /** Until these words came so many times, erased or not. */
+  async sees(words: string, times = 1): Promise<void> {
     const deadline = Date.now() + PATIENCE_MS;
-    while (!this.#raw.includes(words)) {
+    while (this.#raw.split(words).length <= times) {
       const left = deadline - Date.now();
       if (this.#hasEnded || left <= 0) throw new Error(`“${words}” did not come:\n${this.text}`);
       await new Promise<void>((done) => {

@@ -149,6 +149,6 @@ test('a model that is no ordinary file is no model', async () => {
   });
   // One that is no model may be anything, and is not quoted.
   const { stderr } = await memfix({ cwd }, 'budget', '/etc/passwd');
-  expect(stderr).toContain('`/etc/passwd` is no JSON\n');
+  expect(stderr).toContain('`/etc/passwd` is none of what a budget is made of\n');
   expect(stderr).not.toContain('root');
 });

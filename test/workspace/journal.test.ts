@@ -298,3 +298,48 @@ test('a mark without a page, or with one that cannot be read, does no harm', () 
   expect(cleanUp(stateOf(root))).toEqual({ drafts: [], finished: [] });
   expect(existsSync(join(pagesOf(root), '000001.open'))).toBe(false);
 });
+
+test('files that changed together go back together, and the rest of the apply stays', () => {
+  const root = folderWith({ 'a.py': 'a0', 'a.yaml': 'y0', 'b.py': 'b0' });
+  const journal = new Journal(stateOf(root));
+  for (const [name, main] of [
+    ['a.py', 'a.py'],
+    ['a.yaml', 'a.py'],
+    ['b.py', 'b.py'],
+  ] as const) {
+    const path = join(root, name);
+    const before = readFileSync(path);
+    const after = Buffer.from(`${name[0]}1`);
+    expect(journal.record(path, before, after, undefined, join(root, main))).toEqual({ ok: true });
+    writeFileSync(path, after);
+  }
+  journal.close();
+  const places = (undone: ReturnType<typeof undoLast>) => [...(undone?.restored ?? [])].sort();
+  expect(places(undoLast(stateOf(root), join(root, 'a.yaml')))).toEqual([
+    join(root, 'a.py'),
+    join(root, 'a.yaml'),
+  ]);
+  expect([read(root, 'a.py'), read(root, 'a.yaml'), read(root, 'b.py')]).toEqual(['a0', 'y0', 'b1']);
+  expect(places(undoLast(stateOf(root)))).toEqual([join(root, 'b.py')]);
+  expect(undoLast(stateOf(root))).toBeUndefined();
+});
+
+test('a file that memfix made is taken away where it is as it was made, and only then', () => {
+  for (const [now, removed] of [
+    ['new', true],
+    ['new and mine', false],
+  ] as const) {
+    const root = folderWith({ 'b.py': 'b0' });
+    const path = join(root, 'memfix.toml');
+    const journal = new Journal(stateOf(root));
+    journal.record(path, undefined, Buffer.from('new'), undefined);
+    journal.close();
+    writeFileSync(path, now);
+    const undone = undoLast(stateOf(root));
+    expect(undone?.removed).toEqual(removed ? [path] : []);
+    expect(undone?.left.map(({ reason }) => reason)).toEqual(
+      removed ? [] : ['it changed after memfix wrote it'],
+    );
+    expect(existsSync(path)).toBe(!removed);
+  }
+});

@@ -16,7 +16,8 @@ const STEPS: readonly string[] = [
   'training_step',
   '_prepare_inputs',
   '_prepare_input',
-  'inner_training_loop',
+  '_inner_training_loop',
+  'get_batch_samples',
 ];
 
 /** The losses of the file that a trainer of transformers asks for and differentiates. */

@@ -1,5 +1,6 @@
 import type { PyModule } from '../../src/semantic/module.js';
 import { isProgram } from '../../src/semantic/program.js';
+import { argumentsOf, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { type Keeper, keeperOf } from './keeper.js';
 import { givesFunctionObject, keepingClasses } from './kept-settings.js';
@@ -33,10 +34,13 @@ const SHADOWS = /\bEMAModel\b/;
 /** Settings that are tensors, or may be: an optimizer leaves them where they are loaded. */
 const TENSOR_SETTINGS =
   /\bcapturable\b|\b(?:lr|betas?|momentum)\s*=\s*(?:\w+\.)*(?:as_)?tensor\(|\bgroup\w*\[[^\]\n]+\]\s*=[^\n]*\b(?:as_tensor|empty|full|ones|tensor|zeros)\(/i;
-/** Code that makes classes of a text, or gets them from packages that it names nowhere. What `import_module` gives is a file or a package. */
-const COMPUTED = /\b(?:__import__|hydra|locate)\b|entry_points?\b|(?<![.\w])exec\(/;
-const IMPORTS_MORE = /\b(?:import_module|runpy|spec_from_file_location|SourceFileLoader)\b/;
-const BY_PREFIX = /\bimport_module\(\s*f?["']([\w.]+)/g;
+/** Code that makes classes of a text, or gets them from packages that it names nowhere. What `import_module` and `__import__` give is a file or a package. */
+const COMPUTED = /\b(?:hydra|locate)\b|entry_points?\b/;
+/** `name = …`, `object.name = …`, with anything in place of what is computed; no definition, nor a second statement. */
+const ASSIGNS = /^\s*[\w.\0]+\s*=(?!=)[^\n;\\]*$/;
+const DEFINES = /\b(?:lambda|import|setattr)\b|load_|state_|_dict/;
+const IMPORTS_MORE = /\b(?:__import__|import_module|runpy|spec_from_file_location|SourceFileLoader)\b/;
+const BY_PREFIX = /\b(?:__import__|import_module)\(\s*f?["']([\w.]+)/g;
 
 export function lookAt(alone: PyModule): Look {
   const { path, text } = alone;
@@ -52,13 +56,41 @@ export function lookAt(alone: PyModule): Look {
       areGiven ||
       !loadsPlainly(alone.code) ||
       [SHADOWS, TENSOR_SETTINGS, COMPUTED].some((way) => alone.mentions(way)) ||
-      givesFunctionObject(alone),
-    loaders: [...methods, ...keeping].map((node) => keeperOf(alone, node)),
+      givesFunctionObject(alone) ||
+      runsText(alone),
+    loaders: [...methods.filter((method) => !copiesByBase(alone, method)), ...keeping].map((node) =>
+      keeperOf(alone, node),
+    ),
     areCopying: keeping.length === 0 && methods.every((method) => copiesGiven(alone, method)),
     givesMethods: alone.mentions(GIVES_METHODS),
     imports: [...new Set(imports.map((dotted) => spelledOut(place, dotted)))],
     importsMore: alone.mentions(IMPORTS_MORE),
   };
+}
+
+/** Whether it runs a text of which no more is known than that it gives a variable or an attribute what the file has. */
+function runsText(alone: PyModule): boolean {
+  return alone.words('exec').some((node) => {
+    const call = node.parent?.type === 'call' && node.parent.function === node ? node.parent : undefined;
+    if (call === undefined || node.text !== 'exec' || alone.resolve(node) !== undefined) return false;
+    const [run] = argumentsOf(call);
+    const written = run === undefined ? '' : writtenIn(run);
+    return !ASSIGNS.test(written) || DEFINES.test(written);
+  });
+}
+
+/** A text as far as it is written, with a mark for each part that is computed. */
+function writtenIn(text: PyNode): string {
+  if (text.type === 'binary_operator' && text.operator?.text === '+')
+    return text.named.map(writtenIn).join('');
+  if (text.type === 'parenthesized_expression' || text.type === 'concatenated_string')
+    return text.named.map(writtenIn).join('');
+  if (text.type !== 'string') return '\0';
+  return text.named
+    .map(({ type, text: piece }) =>
+      type === 'interpolation' ? '\0' : type === 'string_content' ? piece : '',
+    )
+    .join('');
 }
 
 /** The dotted names of what a statement imports, or imports from. */
@@ -75,6 +107,15 @@ function copiesGiven(module: PyModule, method: PyNode): boolean {
   if (name?.type !== 'identifier' || /\bassign\b|\*\*/.test(module.codeOf(method))) return false;
   const { loads, strays } = fateOfParameter(module, name);
   return strays.length === 0 && (loads.length > 0 || /\.copy_\(/.test(module.codeOf(method)));
+}
+
+/** The same, by nothing but the loading of its base, so that what it is given gets nowhere else. */
+function copiesByBase(module: PyModule, method: PyNode): boolean {
+  if (!copiesGiven(module, method)) return false;
+  const given = method.parameters?.named[1];
+  const name = given?.type === 'identifier' ? given : (given?.name ?? given?.named[0]);
+  const loads = name === undefined ? [] : fateOfParameter(module, name).loads;
+  return loads.length > 0 && loads.every(({ node }) => receiverOf(node)?.function?.text === 'super');
 }
 
 /** A relative import from the top of the project; of another the first two names. */

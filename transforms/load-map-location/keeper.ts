@@ -1,13 +1,15 @@
+import { row } from '../../src/library/library.js';
 import { PLAIN_BASES, TORCH } from '../../src/library/names.js';
 import { attributeValuesInProject } from '../../src/semantic/attributes.js';
 import { caughtHere } from '../../src/semantic/catching.js';
 import { ancestryOf } from '../../src/semantic/definitions.js';
+import { type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
 import { isReachedByText, valuesGiven } from '../../src/semantic/function-uses.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { isAlwaysAfter, isAlwaysFollowed } from '../../src/semantic/paths.js';
-import { enclosingFunction, methodName, ownNodes } from '../../src/semantic/statements.js';
+import { enclosingFunction, methodName, ownNodes, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModel } from '../../src/torch/module/model-value.js';
 import { isInstallable } from './installed.js';
@@ -113,4 +115,18 @@ export function isSurelyBeside(module: PyModule, node: PyNode, place: PyNode): b
   return (
     isAlwaysAfter(module, place, [node], undefined) || isAlwaysFollowed(module, place, [node], undefined)
   );
+}
+
+/** Nothing is saved by it, and no load of weights stands beside it that would look odd without. */
+export function isOnlyForOptimizers(module: PyModule, call: PyNode, loads: readonly Elsewhere[]): boolean {
+  const isOptimizer = ({ module: home, node }: Elsewhere): boolean => {
+    const receiver = receiverOf(node);
+    return receiver !== undefined && row(makerOf(home, receiver) ?? '')?.is === 'optimizer';
+  };
+  if (!loads.every(isOptimizer) || module.mentions(/\bdistributed\b|\blocal_rank\b|\brank\b/i)) return false;
+  const around = enclosingFunction(call) ?? module.root;
+  return !module.at('load_state_dict').some((node) => {
+    const taker = node.closest('call');
+    return around.contains(node) && taker !== undefined && !isOptimizer({ module, node: taker });
+  });
 }

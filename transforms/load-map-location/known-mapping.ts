@@ -1,8 +1,14 @@
 import type { PyModule } from '../../src/semantic/module.js';
-import { argumentsOf, enclosingFunction, methodName, ownNodes } from '../../src/semantic/statements.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  methodName,
+  ownNodes,
+  receiverOf,
+} from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { areSame, isSurelyBeside, valuesAt } from './keeper.js';
-import { bare } from './loaded-use.js';
+import { bare, OF_TEXT } from './loaded-use.js';
 
 const MAKES_MAPPING = /(?:^|\.)(?:dict|OrderedDict|defaultdict|state_dict)$/;
 const OF_MAPPINGS = /^(?:get|items|keys|pop|setdefault|update)$/;
@@ -14,7 +20,8 @@ export function isMappingThere(
   part: PyNode | undefined,
   loads: readonly PyNode[],
 ): boolean {
-  if (part !== undefined && loads.some((load) => argumentsOf(load)[0] === part)) return true;
+  if (part !== undefined && (loads.some((load) => argumentsOf(load)[0] === part) || takesTexts(part)))
+    return true;
   return isKnownMapping(module, bare(value), loads);
 }
 
@@ -25,15 +32,31 @@ function isKnownMapping(module: PyModule, container: PyNode, loads: readonly PyN
   if (values !== undefined && values.length > 0 && values.every(isMapping)) return true;
   const around = enclosingFunction(container) ?? module.root;
   return [...ownNodes(around)].some((node) => {
-    const asked = node.type === 'call' ? mappingIn(node, loads) : undefined;
-    if (asked?.text !== container.text || !isSurelyBeside(module, node, container)) return false;
-    return !isVariable || areSame(values, valuesAt(module, asked));
+    const asked = node.type === 'call' ? mappingIn(node, loads) : takesTexts(node) ? node.right : undefined;
+    if (asked === undefined || bare(asked).text !== container.text) return false;
+    if (node.body?.contains(container) !== true && !isSurelyBeside(module, node, container)) return false;
+    return !isVariable || areSame(values, valuesAt(module, bare(asked)));
   });
 }
 
 function isMapping(made: PyNode): boolean {
-  if (made.type === 'call') return MAKES_MAPPING.test(made.function?.text ?? '');
+  if (made.type === 'call') {
+    const copied = methodName(made) === 'copy' ? receiverOf(made) : undefined;
+    return copied === undefined ? MAKES_MAPPING.test(made.function?.text ?? '') : isMapping(copied);
+  }
   return made.type === 'dictionary' || made.type === 'dictionary_comprehension';
+}
+
+/** A loop that first of all takes what it is given for a text: no part of a tensor is one. */
+function takesTexts(loop: PyNode): boolean {
+  const name = loop.type === 'for_statement' && loop.left?.type === 'identifier' ? loop.left.text : undefined;
+  const first = loop.body?.named.find(({ type }) => type !== 'comment');
+  if (name === undefined || first?.type !== 'expression_statement') return false;
+  return [...ownNodes(first)].some((node) => {
+    if (node.type !== 'call' || receiverOf(node)?.text !== name) return false;
+    const method = methodName(node) ?? '';
+    return OF_TEXT.has(method) || (method === 'split' && argumentsOf(node)[0]?.type === 'string');
+  });
 }
 
 /** `state` of `net.load_state_dict(state)` and of `state.items()`. */

@@ -1,4 +1,5 @@
-import { isPlain, isReportedBy, ofTensor, readsOnly } from '../../src/library/library.js';
+import { isExact, isPlain, isReportedBy, ofTensor, readsOnly } from '../../src/library/library.js';
+import { caughtHere } from '../../src/semantic/catching.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { readsReached } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -161,8 +162,14 @@ export function isReturned(node: PyNode): boolean {
 /** Settings, which may hold anything. */
 export const SETTINGS_ENTRY = /^(?:\w+_)?(?:args|arch|config|cfg|hparams|hyper_?parameters|version)$/;
 
+/** Methods that give nothing of what an object holds, or what it says wherever it is. */
+export function tellsNoDevice(call: PyNode, name: string): boolean {
+  if (DICT_METHODS.test(name)) return name !== 'numpy' || caughtHere(call, /./) === undefined;
+  return isPlainHere(name) || OF_TEXT.has(name);
+}
+
 /** Of a dict, and of a tensor on the CPU: on the GPU there is no `.numpy()`. */
-export const DICT_METHODS = /^(?:clear|keys|numpy|update)$/;
+const DICT_METHODS = /^(?:clear|keys|numpy|update)$/;
 
 /** Of a text, and of no tensor. */
 export const OF_TEXT: ReadonlySet<string> = new Set(
@@ -176,7 +183,11 @@ export function isPlainHere(name: string): boolean {
 }
 
 /** They give the same numbers back, and no cast or other form. */
-export const PASSING_METHODS = /^(?:copy|detach|expand|repeat|state_dict|to)$/;
+export function keepsValues(name: string): boolean {
+  return isExact(name) || PASSING_METHODS.test(name);
+}
+
+const PASSING_METHODS = /^(?:copy|detach|expand|repeat|state_dict|to)$/;
 
 /** Without `list(…)` and the like around it. */
 export function bare(value: PyNode): PyNode {
@@ -200,4 +211,12 @@ export function unpackedTo(values: PyNode, value: PyNode): PyNode | undefined {
   const targets = assignment?.right === values ? assignment.left?.named : undefined;
   const target = targets?.[values.named.indexOf(value)];
   return targets?.length === values.named.length && target?.type === 'identifier' ? target : undefined;
+}
+
+/** What a loop over state, or over pairs of a name and state, gives state to; undefined where that does not show. */
+export function stateOfLoop(target: PyNode, holds: Holds): readonly PyNode[] | undefined {
+  if (holds !== 'pairs') return target.type === 'identifier' ? [target] : undefined;
+  if (target.type === 'identifier') return undefined;
+  const bound = target.named.at(-1);
+  return bound?.type === 'identifier' ? [bound] : (bound?.named.slice(-1) ?? []);
 }

@@ -1,5 +1,4 @@
-import { isExact, isOfModule } from '../../src/library/library.js';
-import { caughtHere } from '../../src/semantic/catching.js';
+import { isOfModule } from '../../src/library/library.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
@@ -9,7 +8,6 @@ import type { PyNode } from '../../src/syntax/node.js';
 import { valueOf } from '../../src/values/index.js';
 import { isMappingThere } from './known-mapping.js';
 import {
-  DICT_METHODS,
   type Fate,
   type Holds,
   isDeviceMove,
@@ -18,22 +16,24 @@ import {
   isPlainHere,
   isPlainIndex,
   isReturned,
+  keepsValues,
   looksOnly,
   MAKES_STATE,
-  OF_TEXT,
-  PASSING_METHODS,
   REPACKS,
   readsOf,
   registersBuffer,
   SETTINGS_ENTRY,
   type Stray,
   showsTensor,
+  stateOfLoop,
   TESTED,
   takesOnly,
+  tellsNoDevice,
   unpackedTo,
 } from './loaded-use.js';
 import { MovedFlow } from './moved-value.js';
 import { parameterGiven } from './parameter-given.js';
+import { isReadElsewhere } from './read-by-name.js';
 import { isNumberEntry, isWithNumber, numberByName, unprovenNumber } from './saved-number.js';
 import { takesSize } from './size-taker.js';
 
@@ -66,7 +66,7 @@ class Flow implements Fate {
   readonly #asked: { readonly value: PyNode; readonly does: string; readonly part?: PyNode }[] = [];
   /** Entries with names that are used where a number may be, and a tensor may not. */
   readonly #doubtful: (readonly [value: PyNode, name: string])[] = [];
-
+  readonly #open: PyNode[] = [];
   readonly #moved: MovedFlow;
 
   constructor(
@@ -75,12 +75,8 @@ class Flow implements Fate {
     /** Entries that are looked at already. */
     private readonly tried = new Set<PyNode>(),
   ) {
-    this.#moved = new MovedFlow(
-      module,
-      this.strays,
-      (call) => this.#load(call),
-      (subscript) => this.#write(subscript),
-    );
+    const onLoad = (call: PyNode) => this.#load(call);
+    this.#moved = new MovedFlow(module, this.strays, onLoad, (subscript) => this.#write(subscript));
   }
 
   through(values: readonly PyNode[]): this {
@@ -174,9 +170,15 @@ class Flow implements Fate {
     const isWorthIt = this.loads.length > 0 || this.hops > 0;
     for (const [value, name] of this.#doubtful) {
       const is = isWorthIt && isNumberEntry(this.module, value, name) ? 'number' : numberByName(name);
+      if (is !== 'number' && SETTINGS_ENTRY.test(name)) {
+        this.#stray(value, 'may hold tensors');
+        continue;
+      }
       if (is === 'likely') this.strays.push(unprovenNumber(value));
       this.follow(value, is === undefined ? 'mapping' : 'number');
     }
+    for (const name of this.#open)
+      if (!isWorthIt || isReadElsewhere(this.module, name)) this.#stray(name, 'can be read by other modules');
     const own = this.loads.flatMap(({ module, node }) => (module === this.module ? [node] : []));
     for (const { value, does, part } of this.#asked)
       if (!isMappingThere(this.module, value, part, own)) this.#stray(value, does);
@@ -227,11 +229,8 @@ class Flow implements Fate {
   #bind(name: PyNode | undefined, holds: Holds): void {
     const scope = name && this.module.resolve(name);
     if (name === undefined || scope === undefined) return;
-    if (
-      holds !== 'number' &&
-      (scope.kind === 'class' || (scope.kind === 'module' && !isProgram(this.module)))
-    )
-      this.#stray(name, 'can be read by other modules');
+    const isOpen = scope.kind === 'class' || (scope.kind === 'module' && !isProgram(this.module));
+    if (isOpen && holds !== 'number') this.#open.push(name);
     const given = roleOf(name) === 'read';
     if (given && scope.bindings(name.text).some((binding) => roleOf(binding) === 'parameter'))
       this.#stray(name, 'is handed to the caller');
@@ -253,8 +252,7 @@ class Flow implements Fate {
 
   #entry(value: PyNode, key: PyNode | undefined): void {
     const name = key?.type === 'string' ? key.text.replace(/^["']|["']$/g, '') : '';
-    if (SETTINGS_ENTRY.test(name)) this.#stray(value, 'may hold tensors');
-    else if (name === '' || this.#isFine(value)) this.follow(value, 'mapping');
+    if (!SETTINGS_ENTRY.test(name) && (name === '' || this.#isFine(value))) this.follow(value, 'mapping');
     else this.#doubtful.push([value, name]);
   }
 
@@ -276,21 +274,19 @@ class Flow implements Fate {
       else if (!isPlainHere(name)) this.#stray(value, `has its \`${name}\` read`);
       return;
     }
-    if (isPlainHere(name)) return;
-    if (DICT_METHODS.test(name) && (name !== 'numpy' || caughtHere(call, /./) === undefined)) return;
-    if (OF_TEXT.has(name)) return;
+    if (tellsNoDevice(call, name)) return;
     if (isDeviceMove(call)) this.#moved.follow(call);
     else if (name === 'items') this.follow(call, 'pairs');
     else if (name === 'values') this.follow(call, 'state');
     else if (name === 'get' || name === 'pop' || name === 'setdefault')
       this.#entry(call, argumentsOf(call)[0]);
-    else if (isExact(name) || PASSING_METHODS.test(name)) this.follow(call, holds);
+    else if (keepsValues(name)) this.follow(call, holds);
     else if (name === 'forward' || isOfModule(name)) this.#stray(value, IS_MODULE, 'no');
     else this.#stray(value, `is used by \`.${name}()\``);
   }
 
-  #load(call: PyNode): void {
-    if (!this.loads.some(({ node }) => node === call)) this.loads.push({ module: this.module, node: call });
+  #load(node: PyNode): void {
+    if (!this.loads.some((load) => load.node === node)) this.loads.push({ module: this.module, node });
   }
 
   /** A function of the project that loads it, looks at it or hands it back: what becomes of it there. */
@@ -327,6 +323,11 @@ class Flow implements Fate {
       this.#bind(receiver, 'mapping');
       return;
     }
+    // `state.get("model", state)` gives one or the other.
+    if ((name === 'get' || name === 'pop') && receiver?.text === argument.text) {
+      this.follow(call, 'mapping');
+      return;
+    }
     if (holds !== 'pairs' && takesSize(this.module, call, argument)) return;
     if (this.#handed(call, argument, holds)) return;
     this.#stray(argument, `is handed to \`${name}\``, MAKES_STATE.test(name) ? 'no' : 'unknown');
@@ -337,14 +338,11 @@ class Flow implements Fate {
   #loop(loop: PyNode, value: PyNode, holds: Holds): void {
     const target = loop.left;
     if (loop.right !== value || target === undefined) return;
-    if (holds === 'pairs') {
-      const bound = target.named.at(-1);
-      if (target.type === 'identifier') this.#stray(target, 'is used here too');
-      else if (bound?.type === 'identifier') this.#bind(bound, 'state');
-      else for (const inner of bound?.named.slice(-1) ?? []) this.#bind(inner, 'state');
-    } else if (holds === 'state') {
-      if (target.type === 'identifier') this.#bind(target, 'state');
-      else this.#stray(target, 'is used here too');
-    } else this.#asked.push({ value, does: 'is iterated' });
+    if (holds === 'mapping') this.#asked.push({ value, does: 'is iterated', part: loop });
+    else {
+      const bound = stateOfLoop(target, holds);
+      if (bound === undefined) this.#stray(target, 'is used here too');
+      for (const name of bound ?? []) this.#bind(name, 'state');
+    }
   }
 }

@@ -116,9 +116,14 @@ function hasMetaclass(classNode: PyNode): boolean {
 /** Code of others in a folder of the project, which is not looked into. */
 const VENDORED = /(?:^|\.)(?:third_?party|3rd_?party|_?vendor(?:ed)?)(?:\.|$)/i;
 
+/** Optimizers of this package load in their own way. */
+export function hasOwnOptimizers(path: string): boolean {
+  return packageOf(path)?.ownLoading === 'optimizers';
+}
+
 /** What a package of others makes loads as torch's modules and optimizers do, unless the library says that it does not. */
 export function loadsAsUsual(path: string): boolean {
-  return packageOf(path)?.ownLoading !== true && !/\.EMA\w*$/.test(path) && !VENDORED.test(path);
+  return packageOf(path)?.ownLoading === undefined && !/\.EMA\w*$/.test(path) && !VENDORED.test(path);
 }
 
 /** Of torch, or of a package that has no modules, or only such that load as torch's. */

@@ -1,7 +1,7 @@
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
 import { returnedBy } from '../../src/semantic/returns.js';
-import { argumentsOf, isTarget, methodName } from '../../src/semantic/statements.js';
+import { argumentsOf, isTarget, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
 /** What a file says about the names by which objects load. */
@@ -26,10 +26,56 @@ function findNames(alone: PyModule): LoadingNames {
   const areGiven =
     places.some((node) => isGiven(alone, node)) ||
     PARTS_OF_LOADING.some((name) =>
-      alone.words(name).some((node) => isMethodName(alone, node) || isGiven(alone, node)),
+      alone
+        .words(name)
+        .some((node) => (isMethodName(alone, node) && !passesOn(alone, node)) || isGiven(alone, node)),
     ) ||
     (setsByComputedName(alone) && makesName(alone));
   return { methods: [...own, ...alone.memo(answerers, alone)], areGiven };
+}
+
+/** A method that hands what it is given on to its base, and beside that only adds, renames or removes entries. */
+function passesOn(alone: PyModule, name: PyNode): boolean {
+  const method = name.parent;
+  const state = method?.parameters?.named[1];
+  if (method?.type !== 'function_definition' || state?.type !== 'identifier') return false;
+  const reads = alone.reads(alone.scopeOf(method), state.text);
+  if (alone.writes(alone.scopeOf(method), state.text).length !== 1) return false;
+  return (
+    reads.some((read) => isHandedOn(read, name.text)) &&
+    reads.every((read) => isHandedOn(read, name.text) || isArranged(read))
+  );
+}
+
+/** `super()._load_from_state_dict(state, …)` */
+function isHandedOn(read: PyNode, method: string): boolean {
+  const call =
+    read.parent?.type === 'argument_list' && read.parent.named[0] === read ? read.parent.parent : undefined;
+  return call !== undefined && methodName(call) === method && receiverOf(call)?.function?.text === 'super';
+}
+
+/** `key in state`, `state[key] = fresh`, `state[key] = state.pop(old)`, `del state[key]`. */
+function isArranged(read: PyNode): boolean {
+  const { parent } = read;
+  if (parent?.type === 'comparison_operator')
+    return /\bin\b/.test(parent.text) && parent.named.at(-1) === read;
+  const call = parent?.type === 'attribute' ? parent.parent : undefined;
+  const entry =
+    call?.type === 'call' && methodName(call) === 'pop'
+      ? call
+      : parent?.type === 'subscript'
+        ? parent
+        : undefined;
+  if (entry === undefined || (entry.type === 'subscript' && entry.value !== read)) return false;
+  const use = entry.parent;
+  if (use?.type === 'delete_statement' || use?.type === 'expression_statement') return true;
+  if (use?.type !== 'assignment') return false;
+  const target = use.left;
+  return (
+    target?.type === 'subscript' &&
+    target.value?.text === read.text &&
+    use.parent?.type === 'expression_statement'
+  );
 }
 
 /** `def` in the body of a class, also under a decorator or an `if`. */

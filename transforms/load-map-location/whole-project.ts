@@ -1,10 +1,11 @@
 import type { Answer } from '../../src/semantic/answer.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { wholeName } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { type Look, lookAt } from './file-look.js';
 import { isInstallable, isMadeHere } from './installed.js';
 import { isOther, type Keeper } from './keeper.js';
-import { loadsAsUsual } from './loading-class.js';
+import { hasOwnOptimizers, loadsAsUsual } from './loading-class.js';
 
 /**
  * Whether every object that this program can get hold of, and that has a `load_state_dict`, copies what it loads: no file of the
@@ -35,12 +36,13 @@ function findPlainLoading(module: PyModule): PlainLoading | undefined {
   const places = new Set(all.flatMap(({ place }) => partsOf(place)));
   const arePlain = files.every(
     ({ imports, isOwnWay }) =>
-      !isOwnWay && imports.every((dotted) => places.has(dotted) || loadsAsUsual(dotted)),
+      !isOwnWay &&
+      imports.every((dotted) => places.has(dotted) || loadsAsUsual(dotted) || hasOwnOptimizers(dotted)),
   );
   if (!arePlain || !files.some((file) => file.isProgram)) return undefined;
   return {
     isOpen: !own.isProgram && isInstallable(module),
-    keepers: keepersAmong(module, files),
+    keepers: [...keepersAmong(module, files), ...ownOptimizers(files, places)],
   };
 }
 
@@ -86,16 +88,31 @@ function keepersAmong(module: PyModule, files: readonly Look[]): readonly Keeper
     .map(({ name, knows }) => ({ name, knows: isChanged || isTakenUp(module, name) ? undefined : knows }));
 }
 
+/** Those of packages: nothing that modules have is theirs. */
+function ownOptimizers(files: readonly Look[], places: ReadonlySet<string>): readonly Keeper[] {
+  const isThere = files.some(({ imports }) =>
+    imports.some((dotted) => !places.has(dotted) && hasOwnOptimizers(dotted)),
+  );
+  return isThere ? [{ name: '', knows: [] }] : [];
+}
+
 /** Whether some file does more with a class than to make an instance of it: it may inherit from it, or change it. */
 function isTakenUp(module: PyModule, name: string): boolean {
   const files = module.around.summaries({ word: name, beside: [] }, takesUp);
   return files === undefined || files.includes(true) || takesUp(module.alone, name);
 }
 
-function takesUp({ code }: PyModule, name: string): boolean {
-  const renamed = new RegExp(`\\b${name}\\s+as\\b`);
-  const used = new RegExp(`(?<!class\\s+|super\\()\\b${name}\\b(?!\\s*\\()`);
-  return code.split('\n').some((line) => (/^\s*(?:from|import)\b/.test(line) ? renamed : used).test(line));
+function takesUp(alone: PyModule, name: string): boolean {
+  return alone.words(name).some((node) => {
+    if (node.type !== 'identifier' || node.text !== name) return false;
+    const whole = wholeName(node);
+    const { parent } = whole;
+    const statement = node.closest('import_from_statement', 'import_statement', 'block', 'module');
+    if (statement?.type.startsWith('import')) return node.closest('aliased_import') !== undefined;
+    if (parent?.type === 'class_definition') return parent.name !== whole;
+    if (parent?.type === 'call') return parent.function !== whole;
+    return parent?.type !== 'argument_list' || parent.parent?.function?.text !== 'super';
+  });
 }
 
 /** What may lead to a file: its whole place and those of the folders around, and one or two names of it in a row. */

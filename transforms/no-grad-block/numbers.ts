@@ -6,24 +6,28 @@ import { functionsNamed } from '../../src/semantic/project-names.js';
 import {
   argumentsOf,
   enclosingFunction,
+  givenTo,
   methodName,
   ownNodes,
   receiverOf,
   statementOf,
 } from '../../src/semantic/statements.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
+import { readsOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { doubtsAbout, keepsOnlyNumbers } from '../../src/torch/grad/doubts.js';
+import { doubtsAbout, keptOf } from '../../src/torch/grad/doubts.js';
 import { type Evaluation, evaluations, isFrozen } from '../../src/torch/grad/evaluation.js';
 import {
   mayCallNetwork,
+  mayRunNetwork,
   NUMBERS,
   networkRunBy,
   networkRunThrough,
-  numericRuns,
+  numericRunsIn,
 } from '../../src/torch/grad/numeric-runs.js';
 import { isCalledByTraining, isTrainingHook } from '../../src/torch/grad/roles.js';
 import { isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
+import { walks } from '../../src/torch/grad/walks.js';
 import { type GradlessPart, leavesNothing } from '../../src/torch/record/left-behind.js';
 import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
@@ -40,14 +44,18 @@ export function numericBlocks(module: PyModule): readonly GradlessPart[] {
   if (switchesGradOff(module)) return [];
   const owners = new Set<PyNode>();
   for (const literal of NUMBERS)
-    for (const node of module.atWhere(literal, mayCallNetwork(module.glimpse)))
+    for (const node of module.atWhere(literal, module.glimpse.memo(mayCallNetwork)))
       owners.add(enclosingFunction(node) ?? module.root);
   return [...owners].flatMap((owner) => {
     if (isTestCode(module, owner)) return [];
-    if (isOurs(module, owner)) return blocksOf(module, owner);
+    const calls = callsOf(module, owner);
+    if (calls.length === 0) return [];
+    if (isOurs(module, owner)) return blocksOf(module, owner, calls);
     if (!mayBeBetter(module, owner)) return [];
+    const blocks = blocksOf(module, owner, calls);
+    if (blocks.length > 0 && !isForDecorator(module, owner)) return blocks;
     // Where a decorator hangs on the same questions, it is the shorter answer.
-    const proven = blocksOf(module, owner).filter((part) => isProven(module, part));
+    const proven = blocks.filter((part) => isProven(module, part));
     return proven.length === 0 || isDecorated(module, owner) ? [] : proven;
   });
 }
@@ -60,12 +68,25 @@ function isOurs(module: PyModule, owner: PyNode): boolean {
   if (!isInTraining(module, owner)) return false;
   if (evaluations(module).some(({ functionNode }) => functionNode === owner)) return false;
   const runs = runsIn(module, owner);
-  return runs.length === 0 || !keepsOnlyNumbers(module, owner, runs);
+  return runs.length === 0 || keptOf(module, owner, runs) !== 'numbers';
 }
 
 /** A function that may do more than a decorator is proven to allow, and whose grad mode nobody else decides about. */
 function mayBeBetter(module: PyModule, owner: PyNode): boolean {
   return !effectsOf(module, owner).isGradOff && !isCalledByTraining(module, owner);
+}
+
+/** A decorator is offered for the whole function, or would be but for what it leaves. */
+function isForDecorator(module: PyModule, owner: PyNode): boolean {
+  if (lacksDecorator(module)) return false;
+  if (walks(module).some(({ functionNode }) => functionNode === owner)) return true;
+  const runs = runsIn(module, owner);
+  return runs.length > 0 && (runs.some(({ evals }) => evals.length > 0) || isReadOnly(module, owner, runs));
+}
+
+function isReadOnly(module: PyModule, owner: PyNode, runs: readonly Evaluation[]): boolean {
+  const kept = keptOf(module, owner, runs);
+  return kept === 'numbers' || (kept === 'unknown' && !isInTraining(module, owner));
 }
 
 function isProven(module: PyModule, part: GradlessPart): boolean {
@@ -84,7 +105,7 @@ function isDecorated(module: PyModule, owner: PyNode): boolean {
 function runsIn(module: PyModule, owner: PyNode): readonly Evaluation[] {
   const isHere = ({ functionNode }: Evaluation) => functionNode === owner;
   const evaluated = evaluations(module).filter(isHere);
-  return evaluated.length > 0 ? evaluated : numericRuns(module).filter(isHere);
+  return evaluated.length > 0 ? evaluated : numericRunsIn(module, owner);
 }
 
 interface Run {
@@ -92,27 +113,34 @@ interface Run {
   readonly models: readonly PyNode[];
 }
 
-function blocksOf(module: PyModule, owner: PyNode): readonly GradlessPart[] {
-  const { teachers } = networksIn(module);
-  const taken = [...evaluationBlocks(module).filter(mayBeWhole(module)), ...flaggedLoops(module)].flatMap(
-    ({ wrapped }) => wrapped,
-  );
+function blocksOf(module: PyModule, owner: PyNode, calls: readonly PyNode[]): readonly GradlessPart[] {
   const found = new Map<PyNode, PyNode[]>();
-  for (const call of callsOf(module, owner)) {
+  for (const call of calls) {
     const model = networkRunBy(module, call) ?? runThrough(module, owner, call);
     if (model === undefined || isGradOff(module, call)) continue;
     const statement = statementOf(call);
-    if (!mayStandAlone(module, owner, statement, model) || taken.some((each) => each.contains(statement)))
-      continue;
+    if (!mayStandAlone(module, owner, statement, model) || isTaken(module, statement)) continue;
     const known = found.get(statement) ?? [];
     if (!known.some(({ text }) => text === model.text)) found.set(statement, [...known, model]);
   }
+  if (found.size === 0) return [];
+  const { teachers } = networksIn(module);
   const runs = [...found]
     .map(([statement, models]) => ({ statement, models }))
     // Networks that nobody trains are followed by another transform.
     .filter(({ models }) => models.some(({ text }) => !teachers.has(text)))
     .filter(({ statement }) => gradUseIn(module, statement) === undefined);
   return rowsOf(runs).flatMap((row) => longest(module, owner, row));
+}
+
+/** It goes under a `with` for another reason. */
+function isTaken(module: PyModule, statement: PyNode): boolean {
+  return module.memo(findTaken, module).some((each) => each.contains(statement));
+}
+
+function findTaken(module: PyModule): readonly PyNode[] {
+  const blocks = evaluationBlocks(module).filter(mayBeWhole(module));
+  return [...blocks, ...flaggedLoops(module)].flatMap(({ wrapped }) => wrapped);
 }
 
 /** The network that a function of the file runs, where what it hands back has a graph: else it keeps that to itself. */
@@ -130,13 +158,26 @@ function mayBeWhole(module: PyModule): (block: GradlessPart) => boolean {
   };
 }
 
-/** The calls that the code of a function, or of a script, makes itself. */
+/** The calls that the code of a function, or of a script, makes itself, and that may run a network in such a statement. */
 function callsOf(module: PyModule, owner: PyNode): readonly PyNode[] {
   const nodes =
     owner === module.root
       ? [...owner.walk(({ type }) => !/_definition$|^lambda$/.test(type))]
       : [...ownNodes(owner)];
-  return nodes.filter((node) => node.type === 'call' && node.closest('lambda') === undefined);
+  return nodes.filter(
+    (node) =>
+      node.type === 'call' &&
+      mayRunNetwork(module, node) &&
+      mayBeAlone(statementOf(node)) &&
+      node.closest('lambda') === undefined,
+  );
+}
+
+/** An assignment, or a call that appends: known before it is asked what runs there. */
+function mayBeAlone(statement: PyNode): boolean {
+  const [only, ...others] = statement.type === 'expression_statement' ? statement.named : [];
+  if (only === undefined || others.length > 0) return false;
+  return only.type === 'assignment' || methodName(only) === 'append';
 }
 
 /** `y = …`, `a, b = …` with plain names, by which everything else gets at the values. */
@@ -258,9 +299,24 @@ function partOf(owner: PyNode, runs: readonly Run[]): GradlessPart | undefined {
 /** Networks whose gradients are off record nothing anyway, and what nobody reads is better deleted. */
 function mayStand(module: PyModule, { statements, owner, models }: GradlessPart): boolean {
   if (!statements.some((each) => isRead(module, owner, each))) return false;
-  if (statements.some((each) => gradUseIn(module, each) !== undefined)) return false;
+  if (statements.some((each) => gradUseIn(module, each) !== undefined || givesContainer(module, each)))
+    return false;
   const evaluation = { functionNode: owner, evals: [], trains: [], forwards: [], gradless: [] };
   return !models.every((model) => isFrozen(module, { ...evaluation, model }));
+}
+
+/** `net(batch)`, where `batch` is a list or a dictionary that is read behind it: a forward may leave its results there. */
+function givesContainer(module: PyModule, statement: PyNode): boolean {
+  const given = [...statement.walk()].flatMap((call) => (call.type === 'call' ? givenTo(call) : []));
+  return given.some((value) => {
+    if (value.type !== 'identifier') return false;
+    const isMade = isContainer(module, value);
+    return readsOf(module, value).some(
+      (read) =>
+        read.start > statement.end &&
+        (isMade || (read.parent?.type === 'subscript' && read.parent.named[1]?.type === 'string')),
+    );
+  });
 }
 
 /** Something reads what an assignment gives, or it gives it to more than a name. */

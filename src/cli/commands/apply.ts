@@ -10,7 +10,7 @@ import { Interrupted } from '../io.js';
 import { type Look, prepare, prepareStdin } from '../looking.js';
 import { type Output, outputsOf } from '../outputs.js';
 import { exitCodeFor, present, putFiles, rendered, sayAssumed, withLeaks } from '../results.js';
-import { decided, settle, withoutBeside } from '../settling.js';
+import { decided, sayDiagnosis, sayNextSteps, settle, withoutBeside } from '../settling.js';
 import { tidy } from '../tidying.js';
 import {
   guardFiles,
@@ -48,7 +48,7 @@ export async function apply(context: Context): Promise<number> {
   failingOf(context);
   const look = await prepare(context);
   await tidy(context, look.project.root);
-  const { seen, outcomes: settled } = await settle(context, look);
+  const { seen, outcomes: settled, oom } = await settle(context, look);
   const folder = args.text('prepare');
   if (folder !== undefined) {
     const { prepareVerify } = await import('../verifying.js');
@@ -62,29 +62,41 @@ export async function apply(context: Context): Promise<number> {
     outcomes.filter(isChanged).map(({ file, beside }) => [file.path, ...beside.map(({ path }) => path)]),
   );
   const mixed = mixedFiles(context, look);
-  const landed = await writeAll(context, look, outcomes, held);
-  const bugs = outcomes.flatMap((outcome) => outcome.bugs);
-  const report: Report = {
-    ...landed.report,
-    skipped: seen.skipped,
-    checked: seen.files,
-    exclude: look.project.excluded,
-    ...(proven && { proven }),
-  };
-  await tell(context, report, outputs);
-  for (const sentence of outcomes.flatMap(excludedIn)) context.say(sentence);
-  nameHeld(context, held);
-  stageFiles(context, look, landed.written, mixed);
-  sayReload(context, landed.written);
-  sayHowToUndo(context, landed.roots);
-  reportUnwritten(context, landed.unwritten);
-  context.confess(seen.crashes, bugs);
-  const isFailure = landed.unwritten.length + seen.crashes.length + bugs.length > 0;
-  return isFailure ? EXIT.error : exitCodeFor(context, report);
+  const writer = new Writer(context.io.cwd, look.targets, context.io.env);
+  try {
+    const landed = await writeAll(context, look, outcomes, held, writer);
+    const bugs = outcomes.flatMap((outcome) => outcome.bugs);
+    const report: Report = {
+      ...landed.report,
+      skipped: seen.skipped,
+      checked: seen.files,
+      exclude: look.project.excluded,
+      ...(proven && { proven }),
+    };
+    if (oom !== undefined) await sayDiagnosis(context, oom, false);
+    await tell(context, report, outputs, oom !== undefined);
+    if (oom !== undefined && landed.written.length === 0) await sayNextSteps(context, oom);
+    for (const sentence of outcomes.flatMap(excludedIn)) context.say(sentence);
+    nameHeld(context, held);
+    const isStaged = stageFiles(context, look, landed.written, mixed, writer);
+    sayReload(context, landed.written);
+    sayHowToUndo(context, landed.roots, isStaged);
+    reportUnwritten(context, landed.unwritten);
+    context.confess(seen.crashes, bugs);
+    const isFailure = landed.unwritten.length + seen.crashes.length + bugs.length > 0;
+    return isFailure ? EXIT.error : exitCodeFor(context, report);
+  } finally {
+    writer.close();
+  }
 }
 
 /** What was fixed, and one line on the rest; what the rest is, where a format or `-v` asks for it. */
-async function tell(context: Context, found: Report, outputs: readonly Output[]): Promise<void> {
+async function tell(
+  context: Context,
+  found: Report,
+  outputs: readonly Output[],
+  isPart: boolean,
+): Promise<void> {
   const { args, isVerbose } = context;
   const report = withLeaks(context, found);
   const printed = outputs.find(({ file }) => file === undefined)?.format;
@@ -98,7 +110,7 @@ async function tell(context: Context, found: Report, outputs: readonly Output[])
   await putFiles(context, report, outputs);
   if (!isWanted && !context.isQuiet) context.remark(report);
   sayAssumed(context, report);
-  for (const line of summarizeApplied(report, isWanted)) context.say(line);
+  for (const line of summarizeApplied(report, isWanted, isPart)) context.say(line);
 }
 
 /** From standard input to standard output: what cannot be fixed comes out as it went in. */
@@ -132,8 +144,8 @@ async function writeAll(
   look: Look,
   outcomes: readonly Outcome[],
   held: readonly Held[],
+  writer: Writer,
 ): Promise<Landed> {
-  const writer = new Writer(context.io.cwd, look.targets, context.io.env);
   const spared = new Set(held.map(({ path }) => path));
   const isWritten = (outcome: Outcome) => isChanged(outcome) && !spared.has(outcome.file.path);
   writer.expect(outcomes.filter(isWritten));
@@ -146,33 +158,29 @@ async function writeAll(
     const scan = (await look.tools.engine()).scan(file);
     if (scan.kind === 'scan') scans.push(look.project.newLines?.among(scan) ?? scan);
   };
-  try {
-    for (const outcome of outcomes) {
-      await new Promise((resume) => setImmediate(resume));
-      if (context.io.signal.aborted) {
-        if (files === 0) context.io.signal.throwIfAborted();
-        throw new Interrupted(`Interrupted after ${plural(files, 'file')}; \`memfix undo\` takes them back.`);
-      }
-      const { path } = outcome.file;
-      if (spared.has(path)) {
-        await asItIs(outcome);
-        continue;
-      }
-      const written = isWritten(outcome) ? writer.write(outcome) : undefined;
-      if (written?.ok === false) {
-        unwritten.push({ path, reason: written.reason });
-        await asItIs(outcome);
-        continue;
-      }
-      scans.push(outcome.remaining);
-      if (written === undefined) continue;
-      files += filesIn([outcome]);
-      done.push(...(outcome.after === outcome.file.source.text ? [] : [path]));
-      done.push(...outcome.beside.map((change) => change.path));
-      taken.push(...appliedIn(outcome).map((finding) => ({ path, finding })));
+  for (const outcome of outcomes) {
+    await new Promise((resume) => setImmediate(resume));
+    if (context.io.signal.aborted) {
+      if (files === 0) context.io.signal.throwIfAborted();
+      throw new Interrupted(`Interrupted after ${plural(files, 'file')}; \`memfix undo\` takes them back.`);
     }
-  } finally {
-    writer.close();
+    const { path } = outcome.file;
+    if (spared.has(path)) {
+      await asItIs(outcome);
+      continue;
+    }
+    const written = isWritten(outcome) ? writer.write(outcome) : undefined;
+    if (written?.ok === false) {
+      unwritten.push({ path, reason: written.reason });
+      await asItIs(outcome);
+      continue;
+    }
+    scans.push(outcome.remaining);
+    if (written === undefined) continue;
+    files += filesIn([outcome]);
+    done.push(...(outcome.after === outcome.file.source.text ? [] : [path]));
+    done.push(...outcome.beside.map((change) => change.path));
+    taken.push(...appliedIn(outcome).map((finding) => ({ path, finding })));
   }
   return {
     report: { scans, taken, fixed: { findings: taken.length, suppressed: 0, files } },

@@ -1,11 +1,10 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { assumptionsOf } from '../../budget/assumptions.js';
-import { CARD_NAMES, type Card, cardNamed } from '../../budget/cards.js';
+import { CARD_NAMES, type Card, cardNamed, cardSized } from '../../budget/cards.js';
 import { DOCUMENTED, documented } from '../../budget/documented.js';
 import { type Fit, fitInto } from '../../budget/fit.js';
 import { budgetOf } from '../../budget/memory.js';
-import { parseBytes } from '../../budget/quantity.js';
 import {
   type BudgetReport,
   budgetJson,
@@ -17,8 +16,9 @@ import { budgetHtml } from '../../report/budget-html.js';
 import { budgetPlot } from '../../report/budget-plot.js';
 import { type RunsReport, renderRuns, runsJson } from '../../report/budget-runs.js';
 import type { Arguments } from '../arguments.js';
+import { isModelFolder } from '../budget-model.js';
 import { Fitter } from '../budget-patch.js';
-import { isModelFolder, sized, subjectOf } from '../budget-subject.js';
+import { subjectOf } from '../budget-subject.js';
 import { type Context, EXIT } from '../context.js';
 import { PAGE_FORMATS } from '../formats.js';
 
@@ -46,9 +46,11 @@ export async function budget(context: Context): Promise<number> {
     );
     return EXIT.clean;
   }
-  const { run, remarks, sources, script } = await subjectOf(args, io.cwd);
-  const size = fitSize(args);
-  const fitter = script === undefined ? undefined : new Fitter(script, await context.catalogue.transforms());
+  const { run, remarks, sources, script, around } = await subjectOf(context);
+  const goal = goalIn(args);
+  const size = goal?.bytes;
+  const fitter =
+    script === undefined ? undefined : new Fitter(script, await context.catalogue.transforms(), around);
   const offered = size === undefined ? undefined : await fitter?.offered();
   const own = size === undefined ? undefined : fitInto(run, size, offered);
   // Where the code's own transforms do not reach it, what a person would have to change comes in, too.
@@ -61,6 +63,8 @@ export async function budget(context: Context): Promise<number> {
     ...(sources !== undefined && { sources }),
     ...(card !== undefined && { card }),
     ...(fit !== undefined && { fit }),
+    ...(goal !== undefined && { goal }),
+    ...(script !== undefined && { path: script.path }),
   };
   const plot = args.text('plot');
   if (plot !== undefined) {
@@ -115,10 +119,15 @@ function cardIn(args: Arguments) {
 }
 
 /** A size, or a card by its name. */
-function fitSize(args: Arguments): number | undefined {
+function goalIn(args: Arguments): Card | undefined {
   const text = args.text('fit');
-  const card = text === undefined || parseBytes(text) !== undefined ? undefined : cardNamed(text);
-  return card?.bytes ?? sized(args, 'fit');
+  if (text === undefined) return undefined;
+  // `4090` is a card, not a number of gigabytes.
+  const card = cardNamed(text) ?? cardSized(text);
+  if (card !== undefined) return card;
+  throw args.misuse(
+    `\`--fit\` cannot be \`${text}\`: it is the size of a card, such as 24GB, what CUDA reports of one, such as 23.6GiB, or a card by its name, such as a100-80gb.`,
+  );
 }
 
 /** A transform that finds nothing to do in this code writes no step. */

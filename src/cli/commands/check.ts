@@ -51,7 +51,7 @@ async function checkFiles(context: Context): Promise<number> {
   const report =
     evidence === undefined
       ? found
-      : await withDiagnosis(found, evidence, checkedFiles(context, look), look.project);
+      : await withDiagnosis(found, evidence, checkedFiles(context, look, evidence), look.project);
   await present(context, report, outputs);
   context.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);

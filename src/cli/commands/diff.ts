@@ -20,12 +20,12 @@ import { prepare, prepareStdin } from '../looking.js';
 import { waitingIn } from '../proposal.js';
 import { provenOf } from '../proven.js';
 import { strictness, withLeaks } from '../results.js';
-import { decided, settle, withoutBeside } from '../settling.js';
+import { decided, sayDiagnosis, sayNextSteps, settle, withoutBeside } from '../settling.js';
 
 export async function diff(context: Context): Promise<number> {
   if (context.args.readsStdin) return diffStdin(context);
   const look = await prepare(context);
-  const { seen, outcomes: settled } = await settle(context, look);
+  const { seen, outcomes: settled, oom } = await settle(context, look);
   const { outcomes, proven = await provenOf(context, look) } = await decided(context, look, settled);
   const changed = outcomes.filter(isChanged);
   const { cwd } = context.io;
@@ -47,6 +47,7 @@ export async function diff(context: Context): Promise<number> {
     scans: seen.scans,
     skipped: seen.skipped,
     checked: seen.files,
+    ...(oom && { oom }),
   };
   const bugs = outcomes.flatMap((outcome) => outcome.bugs);
   const code = await conclude(context, shown, changed, report, waitingIn(outcomes));
@@ -115,6 +116,7 @@ async function conclude(
   context.remark(report);
   const fixes = changed.flatMap(appliedIn);
   for (const sentence of changed.flatMap(excludedIn)) context.say(sentence);
+  if (report.oom !== undefined) await sayDiagnosis(context, report.oom, false);
   for (const sentence of assumptionSentences(assumedBy(fixes))) context.say(sentence);
   if (changed.length === 0 && waiting === 0)
     context.say(report.checked === 0 ? `${nothingSeen(withLeaks(context, report))}.` : 'Nothing to change.');
@@ -127,6 +129,7 @@ async function conclude(
       `${plural(fixes.length, 'fix', 'fixes')} in ${plural(filesIn(changed), 'file')}${effects}.${open}`,
     );
   }
+  if (report.oom !== undefined && changed.length === 0) await sayNextSteps(context, report.oom);
   const found = context.args.flag('exit-code') && patch.length > 0 ? EXIT.findings : EXIT.clean;
   return Math.max(found, strictness(context, report));
 }

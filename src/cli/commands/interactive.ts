@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { Engine } from '../../engine/engine.js';
 import type { Outcome, Scan } from '../../engine/outcome.js';
+import type { Diagnosis } from '../../oom/diagnosis.js';
 import { printable } from '../../report/cells.js';
 import { plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
@@ -9,11 +10,10 @@ import { entryFor } from '../../workspace/assumptions.js';
 import { Failure } from '../../workspace/failure.js';
 import { repositoryRoot, shownFrom } from '../../workspace/places.js';
 import { interpret, Reader } from '../../workspace/read.js';
-import { assumeFile, writeAssumptions } from '../../workspace/remember.js';
+import { assumeFile, takeBackAssumptions, writeAssumptions } from '../../workspace/remember.js';
 import { State } from '../../workspace/state.js';
 import type { Visit } from '../../workspace/visit.js';
 import { Writer } from '../../workspace/writer.js';
-import { dropTyped } from '../ask.js';
 import { refuseLooseFile } from '../baseline.js';
 import { type Context, EXIT } from '../context.js';
 import { Interrupted, wantsColor } from '../io.js';
@@ -24,7 +24,7 @@ import { provenByRuns, provenOf } from '../proven.js';
 import { exitCodeFor } from '../results.js';
 import type { Reasons } from '../session-files.js';
 import type { Remember } from '../session-remember.js';
-import { newIn, related } from '../settling.js';
+import { newIn, related, sayDiagnosis, sayNextSteps } from '../settling.js';
 import { tidy } from '../tidying.js';
 import {
   guardFiles,
@@ -44,6 +44,10 @@ export async function applyInteractively(context: Context): Promise<number> {
     throw args.misuse(`\`${flag}\` asks questions on standard input; \`-\` reads a file from it.`);
   if (args.flag('dry-run'))
     throw args.misuse(`\`${flag}\` writes what you accept; \`--dry-run\` writes nothing.`);
+  if (args.isLogPiped)
+    throw args.misuse(
+      `\`${flag}\` asks questions on standard input, which the log came through: save it in a file and name that, \`memfix apply -i ${args.aim}\`.`,
+    );
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) {
     throw args.misuse(
       `\`${flag}\` needs a terminal on standard input and standard error. Without one, \`memfix apply\` takes the safe fixes and \`memfix diff\` prints them.`,
@@ -53,8 +57,9 @@ export async function applyInteractively(context: Context): Promise<number> {
   const look = await prepare(context);
   await tidy(context, look.project.root);
   const evidence = await evidenceOf(context);
-  const found: Visit & { readonly reasons?: Reasons } =
+  const found: Visit & { readonly reasons?: Reasons; readonly oom?: Diagnosis } =
     evidence === undefined ? await newIn(context, look) : await related(context, look, evidence);
+  if (found.oom !== undefined) await sayDiagnosis(context, found.oom, true);
   const seen = withoutUnsound(found, await look.tools.engine());
   const held = await guardFiles(
     context,
@@ -74,7 +79,7 @@ export async function applyInteractively(context: Context): Promise<number> {
   const state = new Map(seen.scans.map((scan) => [scan.file.path, scan]));
   const code =
     open.length === 0
-      ? nothingToReview(context, seen.scans)
+      ? await nothingToReview(context, seen.scans, found.oom)
       : await converse(context, look, open, state, found.reasons);
   const report = { scans: [...state.values()], skipped: seen.skipped, checked: seen.files };
   if (code !== EXIT.clean) return code;
@@ -96,12 +101,17 @@ function withoutUnsound(seen: Visit, engine: Engine): Visit {
   };
 }
 
-function nothingToReview(context: Context, scans: readonly Scan[]): number {
+async function nothingToReview(
+  context: Context,
+  scans: readonly Scan[],
+  oom: Diagnosis | undefined,
+): Promise<number> {
   const advice = scans.flatMap(({ findings }) => findings).filter((finding) => finding.advice !== undefined);
   const hint = `; \`memfix check\` has ${plural(advice.length, 'finding')} that no diff can settle`;
   const filter = (['staged', 'changed'] as const).find((name) => context.args.flag(name));
   const why = filter !== undefined && scans.length === 0 ? ` among ${filter} files` : '';
   context.say(`There is nothing to review${why}${advice.length === 0 ? '' : hint}.`);
+  if (oom !== undefined) await sayNextSteps(context, oom);
   return EXIT.clean;
 }
 
@@ -127,7 +137,6 @@ async function converse(
     color: wantsColor(args.color, io.env, io.stderr),
   };
   try {
-    await dropTyped(terminal);
     const result = await review({
       engine: await look.tools.engine(),
       scans: open,
@@ -143,7 +152,7 @@ async function converse(
         return written;
       },
       reread: (path) => reread(look, path),
-      remember: rememberer(look),
+      remember: rememberer(look, writer),
       assumesIn: (path) => printable(assumedIn(look, path)),
       state: State.of(repositoryRoot(io.cwd) ?? io.cwd, io.env),
       resume: args.flag('resume'),
@@ -154,9 +163,9 @@ async function converse(
       },
       terminal,
     });
-    stageFiles(context, look, paths, mixed);
+    const isStaged = stageFiles(context, look, paths, mixed, writer);
     sayReload(context, paths);
-    if (result.files > 0) sayHowToUndo(context, writer.roots);
+    if (result.files > 0) sayHowToUndo(context, writer.roots, isStaged);
     reportUnwritten(context, result.failed);
     // The session has said what was left.
     if (io.signal.aborted) throw new Interrupted();
@@ -184,7 +193,7 @@ function assumedIn({ project }: Look, path: string): string {
 }
 
 /** Writes into the config that is in force, or makes one beside the project. */
-function rememberer({ project }: Look): Remember {
+function rememberer({ project }: Look, writer: Writer): Remember {
   return (transform, questions, path, reach) => {
     const file = assumeFile(project.rulesFor(path).config.path, project.root);
     const { cwd } = project.request;
@@ -197,14 +206,16 @@ function rememberer({ project }: Look): Remember {
       };
     }
     try {
-      writeAssumptions(
+      const change = writeAssumptions(
         file,
         questions.map((question) => entryFor(transform, question, place, reach)),
+        ({ before, after }) => writer.expectOther(file, before, after),
       );
       const name = shownFrom(cwd, file);
       return {
         file: name,
         note: `Accepted, and written to \`assume\` of ${name}.`,
+        takeBack: () => change !== undefined && takeBackAssumptions(change),
         isFor: (other) => project.rulesFor(other) === project.rulesFor(path),
       };
     } catch (error) {

@@ -131,24 +131,29 @@ function isOnlyHandedToRead(
 }
 
 /**
- * Whether a function that runs networks keeps nothing of them but numbers, as far as its own code shows; the cheapest
- * questions first: most functions return what they compute.
+ * What a function keeps of the networks that it runs, as far as its own code shows. `numbers`: nothing else. `unknown`: no
+ * value is seen to leave that was computed with them, and questions are left. The cheapest questions first: most functions
+ * return what they compute.
  */
-export function keepsOnlyNumbers(
+export function keptOf(
   module: PyModule,
   functionNode: PyNode,
   runs: readonly Evaluation[],
-): boolean {
+): 'numbers' | 'unknown' | 'graph' {
   const models = new Set(runs.map(({ model }) => model.text));
   const trace = new GradTrace(module, functionNode, models);
-  if (handsBackGraph(functionNode, trace) && !isProgram(module)) return false;
+  if (handsBackGraph(functionNode, trace) && !isProgram(module)) return 'graph';
   // What it gives back of what it was given is a question to its callers.
-  const leaving = [...escapesOf(module, functionNode, trace)];
-  if (leaving.some(({ into }) => into !== undefined)) return false;
-  if (!leaving.every((each) => each.isDerived || isOnlyHandedToRead(module, functionNode, each)))
-    return false;
-  if (suspicionsOf(module, functionNode, models, trace).length > 0) return false;
-  return [...doubtsAbout(module, functionNode, runs)].every(({ answer }) => answer !== 'no');
+  const open = [...escapesOf(module, functionNode, trace)].filter(
+    (each) => each.into !== undefined || !(each.isDerived || isOnlyHandedToRead(module, functionNode, each)),
+  );
+  if (open.some(({ isUnknown }) => !isUnknown)) return 'graph';
+  const suspected = suspicionsOf(module, functionNode, models, trace);
+  // What a policy keeps of its actions is differentiated more often than not.
+  if (suspected.some((each) => each.kind === 'trains' || each.question.kind === 'kept-only-read'))
+    return 'graph';
+  if ([...doubtsAbout(module, functionNode, runs)].some(({ answer }) => answer === 'no')) return 'graph';
+  return open.length + suspected.length === 0 ? 'numbers' : 'unknown';
 }
 
 function* refusals(

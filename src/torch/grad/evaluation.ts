@@ -228,6 +228,7 @@ export function isFrozen(module: PyModule, { functionNode, model }: Evaluation):
   const around = model.text.includes('.')
     ? (functionNode.closest('class_definition') ?? functionNode)
     : functionNode;
+  if (module.atWithin('freeze', around).some((node) => freezes(module, node, model))) return true;
   return module.atWithin('requires_grad', around).some((node) => {
     const statement = statementOf(node);
     const off = /requires_grad\s*=\s*False|requires_grad_\(\s*(?:requires_grad\s*=\s*)?False\s*\)/.test(
@@ -238,6 +239,12 @@ export function isFrozen(module: PyModule, { functionNode, model }: Evaluation):
     const walked = loop?.type === 'for_statement' ? (loop.right?.text ?? '') : statement.text;
     return walked.startsWith(`${model.text}.`);
   });
+}
+
+/** `model.freeze()` of Lightning. */
+function freezes(module: PyModule, node: PyNode, model: PyNode): boolean {
+  const call = node.closest('call');
+  return call?.text === `${model.text}.freeze()` && module.mentions(/\blightning\b|pytorch_lightning\b/);
 }
 
 /** The function makes the network itself and hands it back, so that all of its making would run without gradients. */

@@ -1,14 +1,24 @@
-import { cutsGraph, row } from '../../library/library.js';
+import { changesTensor, cutsGraph, row } from '../../library/library.js';
 import { isModuleClass } from '../../library/paths.js';
 import { stringValue } from '../../semantic/attribute-uses.js';
-import { attributeOfSelf } from '../../semantic/definitions.js';
+import { attributeOfSelf, selfName } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { isOnlyAsked } from '../../semantic/given-away.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { outlivingName } from '../../semantic/outliving.js';
-import { argumentValue, givenTo, methodName, receiverOf, valuesAssigned } from '../../semantic/statements.js';
+import {
+  argumentValue,
+  contextManagers,
+  enclosingWiths,
+  givenTo,
+  methodName,
+  receiverOf,
+  rootOf,
+  valuesAssigned,
+} from '../../semantic/statements.js';
+import { waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
@@ -24,13 +34,14 @@ export interface Store {
   readonly isHeld: boolean;
 }
 
-/** What a function, the ones inside it included, leaves behind. What it changes of its arguments, its caller has. */
+/** What a function, the ones inside it included, leaves behind. Of what it was given, its caller has what it put there. */
 export function* storesOf(module: PyModule, functionNode: PyNode): Generator<Store> {
   for (const node of (functionNode.body ?? functionNode).walk()) {
     // `type(self).last = value` reads like one to the parser.
     if (node.type === 'type_alias_statement') yield { into: node, name: '', isHeld: true };
     for (const { target, values, name } of putBy(module, node)) {
-      const found = outlivingName(module, functionNode, target);
+      const found =
+        outlivingName(module, functionNode, target) ?? givenName(module, functionNode, node, target);
       if (found === undefined || recordsNoGraph(module, node)) continue;
       if (!values.some((value) => mayHaveGraph(module, value))) continue;
       yield {
@@ -71,9 +82,48 @@ function putBy(module: PyModule, node: PyNode): readonly Put[] {
     return given[0] === undefined ? [] : [{ target: given[0], values: given.slice(1) }];
   const receiver = receiverOf(node);
   if (receiver === undefined || method === undefined || path !== undefined) return [];
-  if (node.parent?.type !== 'expression_statement') return [];
-  return keepsGiven(method) || isKeeper(module, receiver) ? [{ target: receiver, values: given }] : [];
+  // `self.total.mul_(decay).add_(value)`
+  if (changesTensor(method)) return [{ target: changedBy(receiver), values: given }];
+  const isEffect = node.parent?.type === 'expression_statement';
+  return keepsGiven(method) || (isEffect && isKeeper(module, receiver))
+    ? [{ target: receiver, values: given }]
+    : [];
 }
+
+function changedBy(receiver: PyNode): PyNode {
+  const inner = receiver.type === 'call' && changesTensor(methodName(receiver) ?? '') && receiverOf(receiver);
+  return inner ? changedBy(inner) : receiver;
+}
+
+/**
+ * `batch["features"] = value`, `data.x = value` and `seen.append(value)` of what a forward was given, or of a default that
+ * all calls share: whoever has that finds it there; by the name of the attribute, or by some other.
+ */
+function givenName(module: PyModule, functionNode: PyNode, put: PyNode, target: PyNode): string | undefined {
+  // `x += y` of a tensor changes a batch, which is gone afterwards.
+  const isBatch =
+    target.type === 'identifier' && (put.type !== 'call' || changesTensor(methodName(put) ?? ''));
+  const isNumbered =
+    target.type === 'subscript' && target.named.slice(1).some(({ type }) => !KEYS.test(type));
+  const root = rootOf(target);
+  if (isBatch || isNumbered || root.type !== 'identifier' || module.resolve(root)?.node !== functionNode)
+    return undefined;
+  const [parameter] = waysReaching(module, root).filter(({ kind }) => kind === 'parameter');
+  if (parameter === undefined || root.text === selfName(functionNode)) return undefined;
+  const value = parameter.node.parent?.value;
+  const isShared =
+    value !== undefined && !/^(?:none|true|false|integer|float|string|tuple)$/.test(value.type);
+  if (!isShared && functionNode.name?.text !== 'forward') return undefined;
+  // `with graph.local_scope():` puts back what was there.
+  const isLocal = enclosingWiths(target).some((each) =>
+    contextManagers(each).some(({ text }) => text === `${root.text}.local_scope()`),
+  );
+  if (isLocal) return undefined;
+  return target.type === 'attribute' ? target.attribute?.text : '';
+}
+
+/** What the key of a dictionary may be written as; a tensor has numbers there. */
+const KEYS = /^(?:string|identifier|attribute|call)$/;
 
 /** A variable of the file, made by something that is neither a layer nor a log: whatever its methods are called. */
 function isKeeper(module: PyModule, receiver: PyNode): boolean {
@@ -94,7 +144,7 @@ export function readsGraphIn(alone: PyModule, name: string): boolean {
 
 function readsLeft(alone: PyModule, name: string, isHeld: boolean): boolean {
   if (name === '') return true;
-  if (new RegExp(`getattr\\([^()]*,\\s*["']${name}["']`).test(alone.code)) return true;
+  if (isReflected(alone, name)) return true;
   return alone.words(name).some((node) => {
     if (node.type !== 'identifier' || node.text !== name) return false;
     const { parent } = node;
@@ -108,6 +158,14 @@ function readsLeft(alone: PyModule, name: string, isHeld: boolean): boolean {
       !(isAttribute && isSetBefore(alone, parent, isHeld))
     );
   });
+}
+
+/** Somebody may take the attribute by its name, as a text. */
+function isReflected(alone: PyModule, name: string): boolean {
+  return (
+    /\b(?:getattr|attrgetter|vars|__dict__|__getattribute__)\b/.test(alone.code) &&
+    new RegExp(`["']${name}["']`).test(alone.code)
+  );
 }
 
 /** A variable of a function: another one. */

@@ -32,7 +32,7 @@ import {
   type Store,
   storesOf,
 } from './forward-stores.js';
-import { isSetBefore } from './set-before.js';
+import { isSetBefore, TAKERS, takesAssignments } from './set-before.js';
 
 /** What a network computes in its forward, and still has behind it. Plain data: it outlives the scan. */
 interface KeptState {
@@ -97,7 +97,9 @@ const UNREAD: KeptState = {
 };
 
 function isReadInProject(module: PyModule, name: string, isHeld: boolean): boolean {
-  return module.memo(isHeld ? findReadIn : findRead, name);
+  if (module.memo(isHeld ? findReadIn : findRead, name)) return true;
+  // Then what is assigned to it may not be what is read.
+  return [name, ...TAKERS].some((each) => isAnywhere(module, each, takesAssignments));
 }
 
 function findRead(module: PyModule, name: string): boolean {

@@ -5,10 +5,12 @@ import type { PyModule } from '../../semantic/module.js';
 import {
   enclosingFunction,
   givenTo,
+  isCallee,
   isPlainPath,
   methodName,
   ownNodes,
   receiverOf,
+  wholeName,
 } from '../../semantic/statements.js';
 import { namesMade } from '../../syntax/bound-name.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
@@ -23,11 +25,13 @@ import { isPartInFile, isPartInProject, runsNetwork } from './runs.js';
 
 /** What ends as a number, a list, an array or an index, or is cut off, has no graph. */
 export const NUMBERS: readonly string[] = [
-  ...['.item()', '.tolist()', '.numpy()', 'argmax(', '.sample()'],
+  ...['.item()', '.tolist()', '.numpy()', 'argmax(', '.sample()', '.max(', 'multinomial('],
   ...['.detach()', '.data', 'make_grid(', 'save_image('],
 ];
 
-const CALLED = /(?<![\w\u0080-\uffff])([\w\u0080-\uffff]+)[\s\\]*\(/g;
+/** What is called, and the object that it is called on: `encode` and `model` of `self.model.encode(x)`. */
+const CALLED =
+  /(?<![\w\u0080-\uffff]|\bdef[ \t]+)(?:([\w\u0080-\uffff]+)[\s\\]*\.[\s\\]*)?([\w\u0080-\uffff]+)[\s\\]*\(/g;
 /** What a call is given by name: `render(rays, model)`. */
 const GIVEN = /[(,=][\s\\]*(?:self\.)?([a-z]\w*)(?=[\s\\]*[,)])/g;
 const DECIDES =
@@ -35,30 +39,62 @@ const DECIDES =
 /** What runs inside a network gives its result to whoever runs that. */
 const INSIDE = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+(?:forward|__call__)\b/;
 
+/** What a stretch of code, or a name, is asked. */
+type Test = (text: string) => boolean;
+
+/** The same stretches are asked about for each literal. */
+function once(ask: Test): Test {
+  const answers = new Map<string, boolean>();
+  return (code) => {
+    let answer = answers.get(code);
+    if (answer === undefined) {
+      answer = ask(code);
+      answers.set(code, answer);
+    }
+    return answer;
+  };
+}
+
 /**
  * Whether a function may run a network for numbers alone, going by its code: it calls something by the name of a network, or
  * something that a class made, and neither differentiates nor switches gradients off.
  */
-export function mayRunForNumbers(glimpse: Glimpse): (code: string) => boolean {
-  const mayCall = mayCallNetwork(glimpse);
-  return (code) => !INSIDE.test(code) && !DECIDES.test(code) && mayCall(code);
+export function mayRunForNumbers(glimpse: Glimpse): Test {
+  const mayCall = glimpse.memo(mayCallNetwork);
+  return once((code) => !INSIDE.test(code) && !DECIDES.test(code) && mayCall(code));
 }
 
 /** Whether some code may make numbers of what a function of the file, which runs a network, hands it. */
-export function mayReadNumbers(glimpse: Glimpse): (code: string) => boolean {
-  return (code) => {
-    for (const [, name = ''] of code.matchAll(CALLED)) if (glimpse.memo(namesRunning).has(name)) return true;
+export function mayReadNumbers(glimpse: Glimpse): Test {
+  return once((code) => {
+    const running = glimpse.memo(namesRunning);
+    if (running.size > 0)
+      for (const [, , name = ''] of code.matchAll(CALLED)) if (running.has(name)) return true;
     return false;
-  };
+  });
+}
+
+/** The functions of a file that make numbers, and may be handed what a network gives. */
+function namesReading(glimpse: Glimpse): ReadonlySet<string> {
+  const found = glimpse.stretchesWith(...NUMBERS).map((code) => NAMED.exec(code)?.[1] ?? '');
+  return new Set(found.filter((name) => name !== '' && name !== 'forward' && !name.startsWith('__')));
+}
+
+const NAMED = /^(?:@.*\s*)*def[ \t]+(\w+)/;
+
+/** The functions of a file that are handed what a network may give, by the names of those that make numbers of it. */
+export function namesHandingOn(glimpse: Glimpse): readonly string[] {
+  const may = glimpse.memo(mayRunForNumbers);
+  return [...glimpse.memo(namesReading)].filter((name) => glimpse.stretchesWith(`${name}(`).some(may));
 }
 
 /** The functions of a file that may run a network and hand back what it gives. */
 function namesRunning(glimpse: Glimpse): ReadonlySet<string> {
-  const may = mayRunForNumbers(glimpse);
+  const may = glimpse.memo(mayRunForNumbers);
   const found = glimpse
     .stretchesWith('return')
     .filter((code) => may(code))
-    .map((code) => /^(?:@.*\s*)*def[ \t]+(\w+)/.exec(code)?.[1] ?? '');
+    .map((code) => NAMED.exec(code)?.[1] ?? '');
   return new Set(found);
 }
 
@@ -67,32 +103,44 @@ function isOutside({ type }: PyNode): boolean {
 }
 
 /** Whether some code may call a network at all. */
-export function mayCallNetwork(glimpse: Glimpse): (code: string) => boolean {
-  return (code) => {
-    for (const [, name = ''] of code.matchAll(CALLED))
-      if (
-        name === 'forward' ||
-        isCalledLikeNetwork(name) ||
-        glimpse.memo(namesMade).has(name) ||
-        glimpse.memo(ownMethods).has(name)
-      )
-        return true;
-    for (const [, name = ''] of code.matchAll(PART_CALLED))
-      if (isCalledLikeNetwork(name) || glimpse.memo(namesMade).has(name)) return true;
-    for (const [, name = ''] of code.matchAll(GIVEN)) if (isCalledLikeNetwork(name)) return true;
+export function mayCallNetwork(glimpse: Glimpse): Test {
+  const isLike = glimpse.memo(likenessTest);
+  const may = glimpse.memo(nameTest);
+  return once((code) => {
+    for (const [, object, name = ''] of code.matchAll(CALLED)) {
+      if (name === 'forward' || name === 'self' || may(name)) return true;
+      if (object !== undefined && glimpse.memo(ownMethods).has(name)) return true;
+    }
+    for (const [, name = ''] of code.matchAll(PART_CALLED)) if (may(name)) return true;
+    for (const [, name = ''] of code.matchAll(ITEM_CALLED)) if (isCalledLikeNetworks(name)) return true;
+    for (const [, name = ''] of code.matchAll(GIVEN)) if (isLike(name)) return true;
     return false;
-  };
+  });
+}
+
+/** Whether something of this name is called like a network. */
+function likenessTest(_glimpse: Glimpse): Test {
+  return once(isCalledLikeNetwork);
+}
+
+/** The same, or whether a class made it. */
+function nameTest(glimpse: Glimpse): Test {
+  const isLike = glimpse.memo(likenessTest);
+  return once((name) => isLike(name) || glimpse.memo(namesMade).has(name));
 }
 
 /** The methods of a file with networks, or with attributes that classes made, which may run them. */
 function ownMethods({ text }: Glimpse): ReadonlySet<string> {
   if (!/\bModule\b[^\n]*\)[ \t]*:|\bself\.\w+[ \t]*=[ \t]*(?:\w+\.){0,9}[A-Z]\w*\(/.test(text))
     return new Set();
-  return new Set([...text.matchAll(/\bdef[ \t]+([a-z]\w*)\(\s*self\b/g)].map(([, name = '']) => name));
+  return new Set([...text.matchAll(/\bdef[ \t]+(_?[a-z]\w*)\(\s*self\b/g)].map(([, name = '']) => name));
 }
 
 /** A part of something by the name of a network: `model.ae(x)`, `self.actor.act(x)`. */
 const PART_CALLED = /(?<![\w.])(?:self\.)?(\w+)\.[a-z]\w*\(/g;
+
+/** One of several by the name of networks: `self.actors[i](x)`. */
+const ITEM_CALLED = /(?<![\w\u0080-\uffff])([\w\u0080-\uffff]+)\[[^\][\n]*\][\s\\]*\(/g;
 
 /** `load_model(…)` is called like something that is done, `model(…)` like what does it. */
 const DONE =
@@ -100,35 +148,55 @@ const DONE =
 
 /** A capital letter begins a class: calling that makes a network, and runs none. */
 function isCalledLikeNetwork(name: string): boolean {
-  return !/^[A-Z]/.test(name) && !DONE.test(name) && nameSaysModel(name) === 'yes';
+  if (/^[A-Z]/.test(name) || DONE.test(name)) return false;
+  return nameSaysModel(name) === 'yes' || /(?:^|_)(?:cnn|gru|lstm|mlp|resnet|rnn|vgg)$/.test(name);
+}
+
+/** `actors` of `self.actors[i](x)`. */
+function isCalledLikeNetworks(name: string): boolean {
+  return isCalledLikeNetwork(name) || isCalledLikeNetwork(name.replace(/s$/, ''));
 }
 
 /**
  * The networks that functions run without a word about their mode, where what becomes of the results is a question of its
  * own: an agent that chooses an action, a score of a dataset.
  */
-export function numericRuns(module: PyModule): readonly Evaluation[] {
-  return module.memo(findRuns, module);
+export function numericRunsIn(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
+  return numericFunctions(module).has(functionNode) ? module.memo(runsOf, functionNode) : [];
 }
 
-function findRuns(module: PyModule): readonly Evaluation[] {
+/** The functions that such runs may be in. */
+export function numericFunctions(module: PyModule): ReadonlySet<PyNode> {
+  return module.memo(findFunctions, module);
+}
+
+function findFunctions(module: PyModule): ReadonlySet<PyNode> {
   const functions = new Set<PyNode>();
   const callers = new Set<PyNode>();
   for (const literal of NUMBERS) {
-    for (const node of module.atWhere(literal, mayRunForNumbers(module.glimpse))) {
+    for (const node of module.atWhere(literal, module.glimpse.memo(mayRunForNumbers))) {
       const functionNode = enclosingFunction(node);
       if (functionNode !== undefined) functions.add(functionNode);
     }
-    for (const node of module.atWhere(literal, mayReadNumbers(module.glimpse)))
+    for (const node of module.atWhere(literal, module.glimpse.memo(mayReadNumbers)))
       callers.add(enclosingFunction(node) ?? module.root);
   }
+  // `predictions(model(x))`, where that makes numbers of it.
+  for (const name of module.glimpse.memo(namesHandingOn))
+    for (const node of module.words(name)) {
+      const functionNode = isCallee(wholeName(node)) ? enclosingFunction(node) : undefined;
+      if (functionNode !== undefined && module.glimpse.memo(mayRunForNumbers)(module.codeOf(functionNode)))
+        functions.add(functionNode);
+    }
   // `select_action(state)`, where the one that asks for it makes a number of it.
+  const running = module.glimpse.memo(namesRunning);
   for (const caller of callers)
     for (const node of caller === module.root ? caller.walk(isOutside) : ownNodes(caller)) {
-      const called = node.type === 'call' ? calledDefinition(module, node) : undefined;
+      if (node.type !== 'call' || !running.has(methodName(node) ?? node.function?.text ?? '')) continue;
+      const called = calledDefinition(module, node);
       if (called?.type === 'function_definition' && called !== caller) functions.add(called);
     }
-  return [...functions].flatMap((functionNode) => runsOf(module, functionNode));
+  return functions;
 }
 
 function runsOf(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
@@ -155,6 +223,7 @@ function runsOf(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
 export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined {
   const callee = call.function;
   const object = callee?.type === 'attribute' ? callee.object : undefined;
+  if (callee?.type === 'subscript') return isItemOfNetworks(module, callee) ? callee : undefined;
   if (callee === undefined || !mayRun(module, callee, object)) return undefined;
   if (qualifiedName(module, callee) !== undefined) return undefined;
   const isSpelled = object !== undefined && methodName(call) === 'forward';
@@ -170,7 +239,11 @@ export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined
   const name = methodName(call) ?? '';
   if (object === undefined || object.text === around?.self || !isPlainPath(object) || isOfModule(name))
     return undefined;
-  if (!isNetwork(module, object, false)) return undefined;
+  if (!isNetwork(module, object, false)) {
+    // `f.classify(x)`, whatever it is called, of what may be a network of the file.
+    const mayBe = object.type === 'identifier' && nameSaysModel(object.text) !== 'no';
+    return mayBe && isPartInFile(module, name) && isModel(module, object) !== 'no' ? object : undefined;
+  }
   return isPartInFile(module, name) || isPartInProject(module, name) ? object : undefined;
 }
 
@@ -219,7 +292,18 @@ function mayRun(module: PyModule, callee: PyNode, object: PyNode | undefined): b
   if (mayBeNetwork(module, callee) || lastName(callee) === 'forward') return true;
   if (object === undefined) return callee.text === classAround(callee)?.self;
   if (object.text === classAround(callee)?.self) return isPartInFile(module, lastName(callee));
-  return isPlainPath(object) && mayBeNetwork(module, object);
+  if (!isPlainPath(object)) return false;
+  const name = lastName(callee);
+  return mayBeNetwork(module, object) || (object.type === 'identifier' && isPartInFile(module, name));
+}
+
+/** `self.actors[i]`, by an index that says the same wherever it stands. */
+function isItemOfNetworks(module: PyModule, item: PyNode): boolean {
+  const networks = item.value;
+  const index = item.named[1];
+  if (networks === undefined || !isPlainPath(networks) || item.named.length !== 2) return false;
+  if (!/^(?:identifier|integer|string)$/.test(index?.type ?? '')) return false;
+  return isCalledLikeNetworks(lastName(networks)) && isModel(module, item) !== 'no';
 }
 
 function lastName(path: PyNode): string {
@@ -227,8 +311,21 @@ function lastName(path: PyNode): string {
 }
 
 function mayBeNetwork(module: PyModule, network: PyNode): boolean {
-  const name = lastName(network);
-  return isCalledLikeNetwork(name) || module.glimpse.memo(namesMade).has(name);
+  return module.glimpse.memo(nameTest)(lastName(network));
+}
+
+/** Whether a call may run a network itself, or by a function that it calls, going by names alone. */
+export function mayRunNetwork(module: PyModule, call: PyNode): boolean {
+  const callee = call.function;
+  if (callee === undefined) return false;
+  if (mayBeNetwork(module, callee) || lastName(callee) === 'forward') return true;
+  if (callee.type === 'subscript')
+    return callee.value !== undefined && isCalledLikeNetworks(lastName(callee.value));
+  const owner = callee.object ?? callee;
+  if (owner.text === classAround(callee)?.self || (owner !== callee && mayBeNetwork(module, owner)))
+    return true;
+  if (owner !== callee && owner.type === 'identifier' && isPartInFile(module, lastName(callee))) return true;
+  return givenTo(call).some((value) => isPlainPath(value) && mayBeNetwork(module, value));
 }
 
 /** The name, or the word `forward`, lets one ask; where it is known what made it, that decides. */

@@ -1,12 +1,16 @@
+import { isOperation, row } from '../../library/library.js';
 import { LIGHTNING, PLAIN_BASES } from '../../library/names.js';
 import { ancestryOf, classAround } from '../../semantic/definitions.js';
+import { qualifiedName } from '../../semantic/imports.js';
 import { isFreshContainer } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isAlwaysAfter } from '../../semantic/paths.js';
-import { enclosingFunction, ownNodes } from '../../semantic/statements.js';
+import { enclosingClass, enclosingFunction, ownNodes } from '../../semantic/statements.js';
+import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
+import { moduleKind } from '../module/modules.js';
 
 /**
  * Whether a read of `self.name` sees only what the same run of the method has set it to: whatever an earlier run left there
@@ -20,6 +24,7 @@ export function isSetBefore(module: PyModule, read: PyNode, isHeld: boolean): bo
   const { self, classNode } = around;
   if (read.object?.text !== self || !module.alone.memo(hasKnownBases, classNode)) return false;
   if (!module.alone.memo(isPlainAttribute, name) || module.alone.memo(mayBeLeft, method)) return false;
+  if (isHeld && mayGetAnotherName(module, read)) return false;
   const targets = within(module.words(name), method).flatMap(({ parent: target }) => {
     const isPart = /^(?:pattern_list|tuple_pattern)$/.test(target?.parent?.type ?? '');
     const left = isPart ? target?.parent : target;
@@ -31,18 +36,51 @@ export function isSetBefore(module: PyModule, read: PyNode, isHeld: boolean): bo
   return targets.length > 0 && isAlwaysAfter(module, read, targets, undefined);
 }
 
+/** `self.first = self.kept`: what is put into it is found there, too. */
+function mayGetAnotherName(module: PyModule, read: PyNode): boolean {
+  const user = read.parent;
+  switch (user?.type) {
+    case 'attribute':
+    case 'subscript':
+    case 'for_statement':
+    case 'for_in_clause':
+    case 'comparison_operator':
+    case 'return_statement':
+      return false;
+    case 'argument_list': {
+      const callee = user.parent?.function;
+      const path = callee && qualifiedName(module, callee);
+      return !isUnbound(module, callee) && !(path !== undefined && isOperation(row(path)));
+    }
+    default:
+      return true;
+  }
+}
+
 /** Nothing is in it yet, and nobody else has it. */
 function isNew(value: PyNode): boolean {
   return isFreshContainer(value) || /^(?:integer|float|none)$/.test(value.type);
 }
 
-/** Assigning to it binds it: no property of the file, and nobody who takes assignments. */
+/** Assigning to it binds it: no property or descriptor of the file, and nobody who takes assignments. */
 function isPlainAttribute(module: PyModule, name: string): boolean {
-  return [name, '__setattr__', '__getattribute__'].every((each) =>
-    module.words(each).every(({ parent, text }) => {
-      return parent?.type !== 'function_definition' || parent.name?.text !== text;
-    }),
-  );
+  return [name, ...TAKERS].every((each) => !takesAssignments(module, each));
+}
+
+/** What a class takes assignments to its attributes by. */
+export const TAKERS: readonly string[] = ['__setattr__', '__getattribute__'];
+
+/** Whether a class of a file that may be a network, or be mixed into one, has something else than a plain value by this name. */
+export function takesAssignments(alone: PyModule, name: string): boolean {
+  return alone.words(name).some((node) => {
+    const { parent } = node;
+    const isMade = parent?.type === 'function_definition' && parent.name === node;
+    const isSet = parent?.type === 'assignment' && parent.left === node && parent.right?.type === 'call';
+    const statement = isMade ? parent : isSet ? parent.parent : undefined;
+    const classNode = statement && enclosingClass(statement);
+    if (classNode === undefined) return false;
+    return classNode.superclasses === undefined || moduleKind(alone, classNode).isModule !== 'no';
+  });
 }
 
 /** No class of another file may take assignments to the attribute. */

@@ -10,6 +10,7 @@ import {
   isInExpressionScope,
   keywordArgument,
   keywordValue,
+  positionalArguments,
   statementOf,
 } from '../../semantic/statements.js';
 import { plainString } from '../../semantic/strings.js';
@@ -22,10 +23,21 @@ import { modelLoad } from '../huggingface/pretrained.js';
 export const CHECKPOINTING = 'gradient_checkpointing';
 export const CHECKPOINTING_KWARGS = 'gradient_checkpointing_kwargs';
 export const CHECKPOINTING_ENABLE = 'gradient_checkpointing_enable';
+/** What turns checkpointing off in `prepare_model_for_kbit_training`, which turns it on. */
+const KBIT_SWITCH = 'use_gradient_checkpointing';
 /** The value of `gradient_checkpointing_kwargs` that chooses the non-re-entrant form. */
 export const NOT_REENTRANT = '{"use_reentrant": False}';
 
 export const ZERO_3 = 'ZeRO-3 with PEFT needs the re-entrant form';
+
+/** What `prepare_model_for_kbit_training(model, use_gradient_checkpointing, …)` is given for its switch; undefined: it is left on. */
+export function kbitSwitch(call: PyNode): { readonly entry: PyNode; readonly value: PyNode } | undefined {
+  const entry = keywordArgument(call, KBIT_SWITCH);
+  const value = entry?.value;
+  if (entry !== undefined && value !== undefined) return { entry, value };
+  const placed = positionalArguments(call)[1];
+  return placed && { entry: placed, value: placed };
+}
 
 /** What must hold before a call may choose the non-re-entrant form by `gradient_checkpointing_kwargs`. */
 export function formGates(module: PyModule, call: PyNode): readonly Gate[] {

@@ -4,7 +4,7 @@ import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isCallee, isTarget, wholeName } from '../../semantic/statements.js';
-import { waysReaching } from '../../semantic/variables.js';
+import { onlyValue, waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 
 const FACTS: ReadonlySet<string> = new Set(['requires_grad', 'grad_fn', 'is_leaf']);
@@ -51,21 +51,27 @@ function askingNode(alone: PyModule, word: string): PyNode | undefined {
 function asks(alone: PyModule, name: PyNode): boolean {
   const whole = wholeName(name);
   const isAttribute = whole !== name;
-  if (FACTS.has(name.text)) return isAttribute && !isTarget(whole) && !isOfParameter(alone, whole);
+  if (FACTS.has(name.text))
+    return isAttribute && !isTarget(whole) && !isParameter(alone, whole.object ?? whole);
   if (!isCallee(whole) || !isTried(whole)) return false;
   return name.text === 'numpy' ? isAttribute : qualifiedName(alone, whole) === DEEPCOPY;
 }
 
-const PARAMETERS = /parameters\(|param_groups|\[["']params["']\]/;
+const PARAMETERS = /\.(?:named_)?parameters\(|\.param_groups\b|\[["']params["']\]/;
 
-/** `p` of `for p in model.parameters()` and of `filter(lambda p: p.requires_grad, model.parameters())`. */
-function isOfParameter(alone: PyModule, attribute: PyNode): boolean {
-  const object = attribute.object;
-  if (object?.type !== 'identifier') return false;
-  const lambda = attribute.closest('lambda', 'function_definition');
+/** `p` of `for p in model.parameters()` and of `filter(lambda p: p.requires_grad, model.parameters())`: it keeps its flag. */
+export function isParameter(alone: PyModule, object: PyNode): boolean {
+  if (object.type !== 'identifier') return object.type !== 'attribute' && PARAMETERS.test(object.text);
+  const lambda = object.closest('lambda', 'function_definition');
   if (lambda?.type === 'lambda' && PARAMETERS.test(lambda.parent?.text ?? '')) return true;
   const found = waysReaching(alone, object);
   return (
-    found.length > 0 && found.every((each) => each.kind === 'loop' && PARAMETERS.test(each.iterable.text))
+    found.length > 0 &&
+    found.every((way) => {
+      if (way.kind !== 'loop') return false;
+      const names = [...way.iterable.walk()].filter(({ type }) => type === 'identifier');
+      const values = names.flatMap((name) => onlyValue(alone, name) ?? []);
+      return [way.iterable, ...values].some(({ text }) => PARAMETERS.test(text));
+    })
   );
 }

@@ -9,9 +9,11 @@ import { definedElsewhere, type Elsewhere, lineageOf } from '../../semantic/else
 import type { Definition } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { argumentsByName } from '../../semantic/parameters.js';
 import { isProgram } from '../../semantic/program.js';
 import { mayInherit, maySet } from '../../semantic/project-names.js';
 import { givesReturned, returnsOf } from '../../semantic/returns.js';
+import type { Scope } from '../../semantic/scope.js';
 import { starredDefinition } from '../../semantic/star-imports.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import { isUnbound, waysGiven } from '../../semantic/variables.js';
@@ -41,7 +43,7 @@ export interface Maker {
   readonly outlivesOthers: boolean;
 }
 
-const MAX_HOPS = 5;
+const MAX_HOPS = 8;
 
 /**
  * Whether a value is of a kind by what made it, wherever in the project that stands: every value that its name is given
@@ -52,6 +54,8 @@ export function madeBy(module: PyModule, value: PyNode, maker: Maker): Answer {
 }
 
 class Trace {
+  readonly #seen = new Map<Scope | undefined, Set<string>>();
+
   constructor(private readonly maker: Maker) {}
 
   value(module: PyModule, value: PyNode | undefined, hops: number): Answer {
@@ -90,6 +94,11 @@ class Trace {
     const around = classAround(name);
     if (around?.self === name.text)
       return this.#isOpen(module, name) ? 'unknown' : this.maker.isClass(module, around.classNode);
+    // `net = grow(net)` leaves it what it was: all else that it is given is looked at.
+    const scope = module.resolve(name);
+    const seen = this.#seen.get(scope) ?? new Set();
+    if (scope !== undefined && seen.has(name.text)) return 'yes';
+    this.#seen.set(scope, seen.add(name.text));
     const ways = waysGiven(module, name);
     return ways.length === 0 ? 'unknown' : all(ways.map((way) => this.#definition(module, way, name, hops)));
   }
@@ -135,12 +144,12 @@ class Trace {
     if (path !== undefined) {
       if (WRAPS_MODULE.has(path) || isKbitPreparation(path)) return this.value(module, first, hops + 1);
       if (this.maker.gives(path, call)) return 'yes';
-      return this.#definedAs(definedElsewhere(module, path), hops);
+      return this.#definedAs(definedElsewhere(module, path), { module, node: call }, hops);
     }
     const own = calledDefinition(module, call);
-    if (own !== undefined) return this.#definedAs({ module, node: own }, hops);
+    if (own !== undefined) return this.#definedAs({ module, node: own }, { module, node: call }, hops);
     if (callee !== undefined && isUnbound(module, callee))
-      return this.#definedAs(starredDefinition(module, callee.text), hops);
+      return this.#definedAs(starredDefinition(module, callee.text), { module, node: call }, hops);
     const name = methodName(call) ?? '';
     if (givesModule(name)) return this.value(module, receiverOf(call), hops + 1);
     const isUnwrapped = this.maker.outlivesOthers && UNWRAPS.has(name);
@@ -148,14 +157,33 @@ class Trace {
   }
 
   /** A class of the kind, or a function that gives nothing else. */
-  #definedAs(definition: Elsewhere | undefined, hops: number): Answer {
+  #definedAs(definition: Elsewhere | undefined, call: Elsewhere, hops: number): Answer {
     if (definition === undefined) return 'unknown';
     const { module, node } = definition;
     if (node.type === 'class_definition') return this.maker.isClass(module, node);
     const returned = givesReturned(node) ? returnsOf(node) : [];
     if (returned.length === 0) return 'unknown';
-    return all(returned.map((each) => this.value(module, each, hops + 1)));
+    return all(
+      returned.map((each) => {
+        const given = givenBack(definition, each, call);
+        return given === undefined
+          ? this.value(module, each, hops + 1)
+          : this.value(call.module, given, hops + 1);
+      }),
+    );
   }
+}
+
+/** What a call gives for a parameter that a function hands back as it is. */
+function givenBack(
+  { module, node }: Elsewhere,
+  returned: PyNode | undefined,
+  call: Elsewhere,
+): PyNode | undefined {
+  if (returned?.type !== 'identifier' || module.resolve(returned)?.node !== node) return undefined;
+  const ways = waysGiven(module, returned);
+  if (ways.length !== 1 || ways[0]?.kind !== 'parameter') return undefined;
+  return argumentsByName(call.module, node, call.node)?.get(returned.text);
 }
 
 /** `model` of `model, optimizer = accelerator.prepare(model, optimizer)`, on the right. */

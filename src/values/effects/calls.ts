@@ -11,16 +11,16 @@ import { valuesInside } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
-import { methodElsewhere, reachedFrom } from '../../semantic/reach.js';
+import { methodElsewhere, methodsByName, reachedFrom } from '../../semantic/reach.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
-import { decoratorsOf, givenTo, receiverOf } from '../../semantic/statements.js';
+import { decoratorsOf, enclosingClass, givenTo, receiverOf } from '../../semantic/statements.js';
 import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { keepingMethod, keeps } from '../uses/escapes.js';
 import { TRAINS, trainsInLibraries } from '../value/names.js';
 import { isHandle } from '../value/parts.js';
-import { isOfKnownPackage } from '../value/plain.js';
+import { isException, isOfKnownPackage } from '../value/plain.js';
 import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { gradUseElsewhere } from './elsewhere.js';
@@ -115,7 +115,7 @@ function isFollowed(module: PyModule, call: PyNode, callee: PyNode): boolean {
   const path = qualifiedName(module, callee);
   if (path !== undefined) return isOfKnownPackage(path);
   const named = functionsNamed(module, nameOf(callee)) ?? [];
-  return named.length > 0 && differentiatingMethod(module, call, false) === undefined;
+  return named.length > 0 && differentiatingMethod(module, call) === undefined;
 }
 
 function isBuiltin(module: PyModule, callee: PyNode): boolean {
@@ -199,10 +199,10 @@ function opaqueCall(
   if (found !== undefined && !isOfNetwork) return undefined;
   if (isOfNetwork) {
     if (/^(?:train|eval)$/.test(name)) {
-      const switching = switchingNetwork(module);
+      const switching = switchingNetwork(module, receiver);
       return switching && anotherNetwork(receiver, switching);
     }
-    const method = isOfModule(name) ? undefined : differentiatingMethod(module, call, true);
+    const method = isOfModule(name) ? undefined : differentiatingMethod(module, call);
     if (method !== undefined) return other(method);
     // What a forward keeps is asked of the network.
     const keeper =
@@ -233,7 +233,7 @@ function opaqueCall(
   // A method of a tensor, a list or another plain thing that this function made.
   const isPlain = receiver !== undefined && path === undefined && !isHandle(module, receiver, self);
   if (isPlain) return undefined;
-  const method = differentiatingMethod(module, call, false) ?? differentiatingAttribute(module, call);
+  const method = differentiatingMethod(module, call) ?? differentiatingAttribute(module, call);
   if (method !== undefined) return other(method);
   const keeper = graph && receiver !== undefined ? keeperNamed(module, name) : undefined;
   if (keeper !== undefined && graph !== undefined)
@@ -280,6 +280,8 @@ function isHeldCallable(module: PyModule, callee: PyNode): boolean {
 
 /** The method of this name, of a class of the project, that keeps what it is given. */
 function keeperNamed(module: PyModule, name: string): string | undefined {
+  const own = methodsByName(module, name).find((method) => !isHarmless(module, method));
+  if (own !== undefined) return `\`${enclosingClass(own)?.name?.text}.${name}\``;
   return methodElsewhere(module, name, (there, method) => !isHarmless(there, method));
 }
 
@@ -317,7 +319,8 @@ function isHarmless(module: PyModule, functionNode: PyNode): boolean {
 /** Python's own functions, without those that run code or call back. */
 function isOfPython(name: string): boolean {
   return (
-    /^[A-Z]\w*(?:Error|Exception)$|^(?:slice|xrange)$/.test(name) ||
+    isException(name) ||
+    /^(?:slice|xrange)$/.test(name) ||
     (builtin(name) !== undefined && !/^(?:filter|map)$/.test(name))
   );
 }

@@ -18,14 +18,21 @@ import { readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
 import { type GradUse, gradUses } from './grad.js';
-import { isGivenToLibrary, isMadePartial, runsWhenGoneThrough, usedAsValue } from './handed-on.js';
+import {
+  isGivenToLibrary,
+  isMadePartial,
+  placesNamed,
+  runsWhenGoneThrough,
+  usedAsValue,
+} from './handed-on.js';
 
 /** A function of the project that differentiates, or runs one of its file that does. Plain data: it outlives the scan. */
 export interface Differentiator {
   readonly name: string;
   /** The class that it is a method of. */
   readonly owner: string | undefined;
-  /** Its class may be an `nn.Module`. */
+  /** Its class is an `nn.Module`, or has a forward and may be one. */
+  readonly isModule: boolean;
   readonly mayBeModule: boolean;
   /** Names of the classes, last part only, that its class inherits from. */
   readonly bases: readonly string[];
@@ -176,15 +183,15 @@ function functionsWith(module: PyModule, uses: readonly GradUse[]): readonly Dif
     const via = leading.has(node) ? (own.get(node) ?? firstOf(reachedFrom(module, node), own)) : undefined;
     const use = via ?? (classNode && usedByClass(uses, classNode));
     if (name === undefined || use === undefined) return [];
-    const { isFunction, mayBeModule, bases } = kindOfClass(module, classNode);
+    const { isFunction, isModule, mayBeModule, bases } = kindOfClass(module, classNode);
     // Torch runs the forward of a custom function without gradients anyway.
     if (isFunction) return [];
     return {
-      ...{ name, mayBeModule, bases, words: use.words, arity: arityOf(node) },
+      ...{ name, isModule, mayBeModule, bases, words: use.words, arity: arityOf(node) },
       owner: classNode?.name?.text,
       place: placeOf(module, node).replaceAll('`', ''),
       isValue: isValue(module, node, name),
-      isIterated: isGenerator(module, node) || isGoneThrough(module, module.words(name)),
+      isIterated: isGenerator(module, node) || isGoneThrough(module, placesNamed(module, name)),
     };
   });
 }
@@ -197,12 +204,14 @@ function firstOf(reached: Iterable<PyNode>, own: ReadonlyMap<PyNode, GradUse>): 
   return undefined;
 }
 
+const NAMELESS = { name: LAMBDA, owner: undefined, isModule: false, mayBeModule: false, bases: [] } as const;
+
 function lambdasWith(module: PyModule, uses: readonly GradUse[]): readonly Differentiator[] {
   return uses.flatMap(({ node, words }) => {
     const lambda = node.closest('lambda');
     if (lambda === undefined || isGivenToLibrary(module, lambda)) return [];
     return {
-      ...{ name: LAMBDA, owner: undefined, mayBeModule: false, bases: [], words, arity: arityOf(lambda) },
+      ...{ ...NAMELESS, words, arity: arityOf(lambda) },
       place: placeOf(module, lambda).replaceAll('`', ''),
       isValue: !isRunOnTheSpot(module, lambda),
       isIterated: isGoneThrough(module, [lambda]),
@@ -217,7 +226,7 @@ function valuesWith(module: PyModule, uses: readonly GradUse[]): readonly Differ
     const isValue = isMadePartial(module, node);
     if (!isIterated && !isValue) return [];
     return {
-      ...{ name: LAMBDA, owner: undefined, mayBeModule: false, bases: [], words, isIterated, isValue },
+      ...{ ...NAMELESS, words, isIterated, isValue },
       arity: [0, Number.POSITIVE_INFINITY] as const,
       place: placeOf(module, node).replaceAll('`', ''),
     };
@@ -234,15 +243,17 @@ function usedByClass(uses: readonly GradUse[], classNode: PyNode): GradUse | und
 }
 
 function kindOfClass(module: PyModule, classNode: PyNode | undefined) {
-  if (classNode === undefined) return { isFunction: false, mayBeModule: false, bases: [] };
+  if (classNode === undefined) return { isFunction: false, isModule: false, mayBeModule: false, bases: [] };
   const { classes, imported, unknown } = ancestryOf(module, classNode);
   const last = imported.map((path) => path.slice(path.lastIndexOf('.') + 1));
+  const has = (name: string) =>
+    classes.some((each) => methodsOf(each).some((method) => method.name?.text === name));
+  const mayBeModule =
+    unknown || imported.some((path) => isModuleClass(path) || !PLAIN_BASES.has(path)) || has('eval');
   return {
     isFunction: imported.some((path) => AUTOGRAD_FUNCTIONS.has(path)),
-    mayBeModule:
-      unknown ||
-      imported.some((path) => isModuleClass(path) || !PLAIN_BASES.has(path)) ||
-      classes.some((each) => methodsOf(each).some((method) => method.name?.text === 'eval')),
+    isModule: imported.some(isModuleClass) || (mayBeModule && has('forward')),
+    mayBeModule,
     bases: [...classes.slice(1).map((each) => each.name?.text ?? ''), ...last],
   };
 }

@@ -26,7 +26,7 @@ import {
   methodName,
 } from '../../semantic/statements.js';
 import { plainString } from '../../semantic/strings.js';
-import { isUnbound, waysGiven } from '../../semantic/variables.js';
+import { isUnbound, readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
@@ -144,9 +144,41 @@ function takenBy(module: PyModule, call: PyNode): readonly Taken[] {
   if (NAMESPACES.has(callee.text)) return [{ name: '', isWhole: false, isOwn: false }];
   const [object, name] = callee.text === 'getattr' ? argumentsOf(call) : [];
   if (object === undefined || isOfKnownPackage(qualifiedName(module, object) ?? '')) return [];
+  if (isOnlyComputedWith(module, call)) return [];
   const isOwn = object.text === classAround(call)?.self;
   const whole = name && plainString(name);
   return [{ name: whole ?? beginning(name), isWhole: whole !== undefined, isOwn }];
+}
+
+/** `w = getattr(self.module, name + "_raw")`, where `w` is a number or a tensor to all who read it: nobody runs it. */
+function isOnlyComputedWith(module: PyModule, place: PyNode): boolean {
+  const user = place.parent;
+  switch (user?.type) {
+    case 'assignment':
+      return (
+        user.right === place &&
+        user.left?.type === 'identifier' &&
+        module.resolve(user.left)?.kind === 'function' &&
+        readsOf(module, user.left).every((read) => isOnlyComputedWith(module, read))
+      );
+    case 'binary_operator':
+    case 'comparison_operator':
+    case 'not_operator':
+      return true;
+    case 'attribute': {
+      const name = user.attribute?.text ?? '';
+      return user.object === place && ofTensor(name) !== undefined && !isMethodOfProject(module, name);
+    }
+    case 'argument_list': {
+      const call = user.parent;
+      const path = call && calledPath(module, call);
+      if (path !== undefined) return row(path)?.graph !== undefined && row(path)?.runs !== true;
+      const name = (call && methodName(call)) ?? '';
+      return isTensorMethod(name) && ofTensor(name) !== undefined && !isMethodOfProject(module, name);
+    }
+    default:
+      return false;
+  }
 }
 
 /** A value that may be a function: one of several, or one that the object was given; what a call has computed is a tensor. */

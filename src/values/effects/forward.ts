@@ -1,6 +1,6 @@
 import { builtin, isPlain, isPlainMethod } from '../../library/library.js';
 import { HOOKS, IS_GRAD_ENABLED, MEMORY } from '../../library/names.js';
-import { isDenied } from '../../semantic/catching.js';
+import { isDenied, isTried } from '../../semantic/catching.js';
 import { definitionBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { callOf } from '../../semantic/function-uses.js';
@@ -18,10 +18,12 @@ import {
   rootOf,
   wholeName,
 } from '../../semantic/statements.js';
-import { livesIn, onlyValue, readsOf, waysReaching } from '../../semantic/variables.js';
+import { livesIn, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
+import { isParameter } from '../../torch/module/graph-asked.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
+import { mayCarryGradient } from '../value/gradient.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import type { GradTrace } from '../value/trace.js';
 
@@ -108,8 +110,24 @@ export function asksForGraph(module: PyModule, functionNode: PyNode, trace: Grad
         return `reads \`${shown(node.parent ?? node)}\``;
     }
   }
-  return undefined;
+  const tried = triedWith(module, (value) => trace.of(value) === 'graph').find(inside);
+  return tried && `tries \`${shown(tried)}\``;
 }
+
+/** What torch refuses where there is a graph, and somebody goes on without: `try: y.numpy()`. */
+function triedWith(module: PyModule, hasGraph: (value: PyNode) => boolean): readonly PyNode[] {
+  return REFUSED.flatMap((word) =>
+    module.words(word).flatMap((node): readonly PyNode[] => {
+      const target = wholeName(node);
+      const call = target.parent;
+      if (call?.type !== 'call' || call.function !== target || !isTried(call)) return [];
+      const value = word === 'numpy' ? receiverOf(call) : argumentsOf(call)[0];
+      return value !== undefined && hasGraph(value) ? [call] : [];
+    }),
+  );
+}
+
+const REFUSED = ['numpy', 'deepcopy', 'asarray', 'array'];
 
 /** Who asks for the grad mode, or whether something has a graph. Plain data: it outlives the scan. */
 export interface Asking {
@@ -136,9 +154,13 @@ function allAsking(module: PyModule, counts: (asked: string) => boolean): readon
     const functionNode = enclosingFunction(target);
     const owner = target.closest('class_definition')?.name?.text;
     if (!counts(asked.text)) return [];
-    const name = functionNode?.name?.text;
-    if (functionNode === undefined || name === undefined) return [];
-    const isRun = module.memo(runByForwards, module).has(functionNode);
+    const name = functionNode?.name?.text ?? '';
+    if (target.closest('lambda', 'function_definition')?.type === 'lambda')
+      return [{ owner: owner ?? (name || 'lambda') }];
+    if (functionNode === undefined) return [];
+    // One that another makes is called by whoever gets it.
+    const isRun =
+      enclosingFunction(functionNode) !== undefined || module.memo(runByForwards, module).has(functionNode);
     return [{ owner: owner ?? name, ...(!isRun && { name }) }];
   });
 }
@@ -150,7 +172,7 @@ function modeAsked(module: PyModule): readonly PyNode[] {
   });
 }
 
-/** `y.requires_grad`, `y.grad_fn` and `y.is_leaf` of what may be computed, and `ctx.needs_input_grad`. */
+/** `y.requires_grad`, `y.grad_fn` and `y.is_leaf` of what may be computed, `ctx.needs_input_grad`, and what is tried. */
 function graphAsked(module: PyModule): readonly PyNode[] {
   const needed = module
     .words('needs_input_grad')
@@ -163,10 +185,11 @@ function graphAsked(module: PyModule): readonly PyNode[] {
       const object = attribute?.object;
       if (attribute?.type !== 'attribute' || object === undefined) return [];
       if (isTarget(attribute, true) || isCallee(attribute) || isDenied(attribute)) return [];
-      return enclosingFunction(attribute) !== undefined && mayBeComputed(module, object) ? [attribute] : [];
+      return isParameter(module, object) ? [] : [attribute];
     }),
   );
-  return [...needed, ...taken, ...asked];
+  const tried = triedWith(module, (value) => mayCarryGradient(module, value));
+  return [...needed, ...taken, ...asked, ...tried];
 }
 
 const GRAPH_TAKEN = /,\s*["'](?:requires_grad|grad_fn|is_leaf)["']/;
@@ -180,36 +203,23 @@ function runByForwards(module: PyModule): ReadonlySet<PyNode> {
 
 /** Who calls something by a name. */
 interface Callers {
+  /** A forward may be among them. */
   readonly isForward: boolean;
   /** The functions around the calls; empty at the top of a file. */
   readonly names: readonly string[];
 }
 
-/** Those of a file. A function that is handed on may be called by whoever gets it. */
+/** Those of a file. A function that is handed on, or taken by a text, may be called by a forward. */
 export function callersIn(module: PyModule, name: string): Callers {
-  const functions = module
+  const uses = module
     .words(name)
-    .filter((node) => !/import|dotted_name|function_definition/.test(node.parent?.type ?? ''))
-    .map((node) => enclosingFunction(node));
-  const isForward = functions.some((each) => each && module.memo(runByForwards, module).has(each));
+    .filter((node) => !/import|dotted_name|function_definition/.test(node.parent?.type ?? ''));
+  const functions = uses.map((node) => enclosingFunction(node));
+  const isForward =
+    new RegExp(`["']${name}["']`).test(module.code) ||
+    uses.some((node) => !isCallee(wholeName(node)) || node.closest('lambda') !== undefined) ||
+    functions.some((each) => each && module.memo(runByForwards, module).has(each));
   return { isForward, names: functions.map((each) => each?.name?.text ?? '') };
-}
-
-const PARAMETERS = /parameters\(|param_groups|\[["']params["']\]/;
-
-/** Not what a network or an object hands out, such as its parameters: those keep their flag. */
-function mayBeComputed(module: PyModule, object: PyNode): boolean {
-  if (object.type !== 'identifier') return !/^attribute$/.test(object.type) && !PARAMETERS.test(object.text);
-  const lambda = object.closest('lambda', 'function_definition');
-  if (lambda?.type === 'lambda' && PARAMETERS.test(lambda.parent?.text ?? '')) return false;
-  const ways = waysReaching(module, object);
-  return ways.some((way) => {
-    if (way.kind !== 'loop') return true;
-    const names = [...way.iterable.walk()].filter(({ type }) => type === 'identifier');
-    return ![way.iterable, ...names.flatMap((name) => onlyValue(module, name) ?? [])].some(({ text }) =>
-      PARAMETERS.test(text),
-    );
-  });
 }
 
 /** Where the function measures memory, which is what this changes. */

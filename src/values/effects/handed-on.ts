@@ -9,17 +9,7 @@ import type { PyNode } from '../../syntax/node.js';
 
 /** Whether the code of a file uses a name, or an attribute of that name, otherwise than by calling it. */
 export function usedAsValue(module: PyModule, name: string): boolean {
-  return module.words(name).some((node) => {
-    if (node.type !== 'identifier' || node.text !== name) return false;
-    const place = node.parent;
-    if (
-      place === undefined ||
-      /import|^dotted_name$|^(?:function|class)_definition$|parameter|global/.test(place.type)
-    )
-      return false;
-    if (place.type === 'keyword_argument' && place.name === node) return false;
-    const value = place.type === 'attribute' && place.attribute === node ? place : node;
-    if (value === node && isVariable(module, node)) return false;
+  return placesNamed(module, name).some((value) => {
     if (isOnlyAsked(value) || isParsed(module, value)) return false;
     const user = value.parent;
     if (user?.type === 'call' && user.function === value) return false;
@@ -28,6 +18,18 @@ export function usedAsValue(module: PyModule, name: string): boolean {
     if (user?.type === 'subscript' && user.value === value) return false;
     if (user?.type === 'assignment' && user.left === value) return false;
     return !isGivenToLibrary(module, value);
+  });
+}
+
+/** Where a file may speak of a function of this name, or of an attribute: not where it binds, imports or passes by the name. */
+export function placesNamed(module: PyModule, name: string): readonly PyNode[] {
+  return module.words(name).flatMap((node) => {
+    const place = node.parent;
+    if (node.type !== 'identifier' || node.text !== name || place === undefined) return [];
+    if (/import|^dotted_name$|^(?:function|class)_definition$|parameter|global/.test(place.type)) return [];
+    if (place.type === 'keyword_argument' && place.name === node) return [];
+    const value = place.type === 'attribute' && place.attribute === node ? place : node;
+    return value === node && isVariable(module, node) ? [] : [value];
   });
 }
 

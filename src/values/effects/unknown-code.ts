@@ -1,6 +1,6 @@
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { classAround, heirsOf } from '../../semantic/definitions.js';
-import type { Elsewhere } from '../../semantic/elsewhere.js';
+import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
 import { setsAttribute } from '../../semantic/given-away.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -150,29 +150,26 @@ export function differentiatingOverride(module: PyModule, call: PyNode, method: 
 }
 
 /** A method of this name that differentiates, of a class that an object may be of. */
-export function differentiatingMethod(
-  module: PyModule,
-  call: PyNode,
-  isNetwork: boolean,
-): Suspect | undefined {
+export function differentiatingMethod(module: PyModule, call: PyNode): Suspect | undefined {
   const name = methodName(call);
   if (name === undefined || !isMethodOfProject(module, name)) return undefined;
   return suspectAround(
     module,
-    (each) =>
-      each.name === name &&
-      each.owner !== undefined &&
-      (each.mayBeModule || !isNetwork) &&
-      mayTake(each.arity, passedBy(call)),
+    (each) => each.name === name && each.owner !== undefined && mayTake(each.arity, passedBy(call)),
   );
 }
 
-/** The class of a network whose own `train()` or `eval()` sets the grad mode, for whoever comes after. */
-export function switchingNetwork(module: PyModule): Suspect | undefined {
+/**
+ * The class of a network whose own `train()` or `eval()` trains it, or sets the grad mode for whoever comes after. A trainer of
+ * the project, whose base is in another file, is none, unless it is what made the object.
+ */
+export function switchingNetwork(module: PyModule, receiver: PyNode): Suspect | undefined {
+  const maker = makerOf(module, receiver)?.split('.').at(-1);
   return suspectAround(
     module,
-    ({ name, mayBeModule, words }) =>
-      /^(?:train|eval)$/.test(name) && mayBeModule && words.startsWith(SETS_MODE),
+    ({ name, owner, isModule, mayBeModule, words }) =>
+      /^(?:train|eval)$/.test(name) &&
+      (isModule || (mayBeModule && (words.startsWith(SETS_MODE) || owner === maker))),
   );
 }
 

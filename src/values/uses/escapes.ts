@@ -40,6 +40,8 @@ export interface Escape {
   readonly into: PyNode | undefined;
   /** It has a graph only where what the function was given has one. */
   readonly isDerived: boolean;
+  /** Nothing shows that it was computed with the network: code elsewhere made it, or somebody else's values. */
+  readonly isUnknown: boolean;
 }
 
 /**
@@ -67,7 +69,8 @@ export function* escapesOf(
 
 /** Whether a function hands back something that it computed with a graph: all that most functions do with what they compute. */
 export function handsBackGraph(functionNode: PyNode, trace: GradTrace): boolean {
-  return [...ownNodes(functionNode)].some((node) => handedBack(node, trace)?.isDerived === false);
+  const found = [...ownNodes(functionNode)].flatMap((node) => handedBack(node, trace) ?? []);
+  return found.some(({ isDerived, isUnknown }) => !isDerived && !isUnknown);
 }
 
 /** What a function of the file keeps of what it is given, or of what it computes. What a new object keeps of it, it is. */
@@ -86,10 +89,10 @@ function keptByCalled(
   const self = isClass ? selfName(called) : undefined;
   if (inside === undefined)
     return {
-      ...{ node: call, into: call, isDerived: false },
+      ...{ node: call, into: call, isDerived: false, isUnknown: true },
       question: ask('kept-only-read')`Is all that \`${name}\` keeps ${ONLY_READ}?`,
     };
-  for (const { node, into, isDerived } of escapesOf(module, called, inside, undefined, [
+  for (const { node, into, isDerived, isUnknown } of escapesOf(module, called, inside, undefined, [
     ...running,
     called,
   ])) {
@@ -99,7 +102,7 @@ function keptByCalled(
       : ask(
           'kept-only-read',
         )`Is \`${shown(node)}\`, which \`${name}\` keeps in \`${shown(into)}\`, ${ONLY_READ}?`;
-    return { node: call, question, into, isDerived };
+    return { node: call, question, into, isDerived, isUnknown };
   }
   return undefined;
 }
@@ -118,6 +121,7 @@ function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
       )`Is \`${shown(value)}\`, which ${name === undefined ? 'it' : `\`${name}\``} ${verb}, ${ONLY_READ}?`,
       into: undefined,
       isDerived,
+      isUnknown: trace.of(value) === 'unknown',
     };
   }
   return undefined;
@@ -130,7 +134,7 @@ function savedToDisk(module: PyModule, node: PyNode, trace: GradTrace): Escape |
   if (value === undefined) return undefined;
   const name = shown(node.function ?? node);
   return {
-    ...{ node: value, into: node, isDerived: false },
+    ...{ node: value, into: node, isDerived: false, isUnknown: trace.of(value) === 'unknown' },
     question: ask('kept-only-read')`Is \`${shown(value)}\`, which \`${name}\` writes, ${ONLY_READ}?`,
   };
 }
@@ -143,6 +147,7 @@ function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gra
     )`Is \`${shown(value)}\`, which is kept in \`${shown(into)}\`, ${ONLY_READ}?`,
     into,
     isDerived: !trace.mayCarryGraph(value),
+    isUnknown: trace.of(value) === 'unknown',
   });
   const leaves = (value: PyNode): boolean => trace.mayCarryGraph(value) || trace.isDerived(value);
   if (node.type === 'assignment' || node.type === 'augmented_assignment') {
@@ -187,7 +192,7 @@ function written(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gr
       'changed-only-read',
     )`Is \`${shown(target)}\`, which \`${shown(node)}\` changes in place, ${ONLY_READ}?`,
     into: target,
-    isDerived: false,
+    ...{ isDerived: false, isUnknown: false },
   };
 }
 

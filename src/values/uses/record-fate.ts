@@ -148,7 +148,7 @@ export class RecordTrace {
     }
     const isOfWorld = name === 'step' && made === undefined && receiver !== undefined;
     // `env.step(action)`: no method of this name in the project differentiates.
-    if (isOfWorld && differentiatingMethod(this.module, call, false) === undefined)
+    if (isOfWorld && differentiatingMethod(this.module, call) === undefined)
       return this.#add('escapes', node);
     if (DIFFERENTIATES.test(name) || trains) return this.#add('differentiated', call);
     if (name === 'format' && /string$/.test(receiver?.type ?? '')) return undefined;

@@ -1,6 +1,7 @@
 import { NUMPY } from '../../library/names.js';
+import { definitionBehind } from '../../semantic/definitions.js';
 import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
-import { calledPath, qualifiedName } from '../../semantic/imports.js';
+import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { givenTo, unparenthesized } from '../../semantic/statements.js';
 import { waysGiven } from '../../semantic/variables.js';
@@ -11,17 +12,14 @@ import type { Given } from './trace-kinds.js';
 
 /** Arrays of numpy: what has the name of one, what they hold, and what is certainly one. */
 
-/** `losses = np.array(losses)`: what is put into the array, and not what had the name before; undefined for anything else. */
-export function putIntoArrays(
+/** `losses = np.array(losses)`: what is put into that, and not what had the name before; undefined where that is not known. */
+export function putIntoValues(
   module: PyModule,
   name: PyNode,
   definitions: readonly Definition[],
 ): readonly PyNode[] | undefined {
-  const areArrays = definitions.every((each) => {
-    const value = each.kind === 'value' ? unparenthesized(each.value) : undefined;
-    return value !== undefined && calledPath(module, value)?.startsWith(NUMPY) === true;
-  });
-  return areArrays && definitions.length > 0 ? putIntoMade(module, name, definitions) : undefined;
+  const areValues = definitions.length > 0 && definitions.every(({ kind }) => kind === 'value');
+  return areValues ? putIntoMade(module, name, definitions) : undefined;
 }
 
 /** What the function that a value is looked at in is known to be given. */
@@ -69,6 +67,19 @@ function putIntoMade(module: PyModule, name: PyNode, made: readonly Definition[]
 /** Those that may hold something else than numbers and tensors: numpy makes numbers of a tensor, or raises where it has a graph. */
 export function objectsAmong(module: PyModule, given: readonly PyNode[]): readonly PyNode[] {
   return given.filter((each) => mayHoldObjects(module, unparenthesized(each)));
+}
+
+/** `np.sum(scores)` adds the objects of the project's own classes as they say themselves. */
+export function instancesAmong(module: PyModule, path: string, given: readonly PyNode[]): readonly PyNode[] {
+  if (!path.startsWith(NUMPY)) return [];
+  return given.flatMap((each) => {
+    const value = unparenthesized(each);
+    const scope = value.type === 'identifier' ? module.resolve(value) : undefined;
+    const elements = scope ? module.occurrences(scope, value.text).flatMap(valuesPutInto) : value.named;
+    return elements.filter(({ type, function: callee }) => {
+      return type === 'call' && callee && definitionBehind(module, callee)?.type === 'class_definition';
+    });
+  });
 }
 
 function mayHoldObjects(module: PyModule, value: PyNode, depth = 0): boolean {

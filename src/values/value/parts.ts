@@ -1,10 +1,17 @@
 import { isHarmlessBuiltin, isPlainMethod, ofTensor, packageOf } from '../../library/library.js';
-import { calledDefinition, selfName } from '../../semantic/definitions.js';
+import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
 import { isAsked } from '../../semantic/given-away.js';
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
-import { givenTo, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import {
+  givenTo,
+  keywordValue,
+  methodName,
+  positionalArguments,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
 import { isUnbound, readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { keepsGiven } from './names.js';
@@ -17,6 +24,15 @@ export function givesIndices(target: PyNode, value: PyNode): boolean {
   return (
     name !== undefined && ofTensor(name)?.paired === true && (target.parent?.named.indexOf(target) ?? 0) > 0
   );
+}
+
+/** `scores.max(1)[1]`, `scores.topk(k)[1]`; `scores.max(others)[1]` is a row of the larger ones. */
+export function takesIndices({ value: pair, named }: PyNode): boolean {
+  const name = pair?.type === 'call' ? methodName(pair) : undefined;
+  if (pair === undefined || name === undefined || named.length !== 2 || named[1]?.text !== '1') return false;
+  if (ofTensor(name)?.paired !== true) return false;
+  const dim = keywordValue(pair, 'dim') ?? positionalArguments(pair)[0];
+  return /^(?:kthvalue|sort|topk)$/.test(name) || /^-?\d+$/.test(dim?.text ?? '');
 }
 
 const PLAIN_TYPES =
@@ -94,6 +110,15 @@ function isOfOutput(node: PyNode): boolean {
   if (target?.text !== 'self.data' || target.parent?.left !== target) return false;
   const bases = target.closest('class_definition')?.superclasses?.text ?? '';
   return !/\b(?:Dataset|Module)\b/.test(bases);
+}
+
+/** Making an object of a class of the file sets more of it than what it is given: `self.loss = loss * 2`. */
+export function computesWhenMade(module: PyModule, classNode: PyNode): boolean {
+  const init = methodNamed(module, classNode, '__init__');
+  if (init === undefined) return false;
+  return [...(init.body ?? init).walk()].some(
+    ({ type, right }) => type === 'assignment' && right !== undefined && /operator$|^call$/.test(right.type),
+  );
 }
 
 /** The object whose method a call runs, and its name in there. */

@@ -20,6 +20,16 @@ export function isOfKnownPackage(path: string): boolean {
   return packageOf(path)?.harmless === true || TOKENIZERS.test(path);
 }
 
+/** A method of tensors and arrays that is given sizes: they have no graph, whoever says them. */
+export function takesSizes(name: string): boolean {
+  return ofTensor(name)?.shape === 'sizes';
+}
+
+/** An exception of Python, by the name that all of them have. */
+export function isException(name: string): boolean {
+  return /^[A-Z]\w*(?:Error|Exception)$/.test(name);
+}
+
 /** Methods of containers, modules, optimizers and loops that any object may have: by them alone no class is known. */
 const OF_MANY: ReadonlySet<string> = new Set(
   'add append backward call clear close extend fit forward init insert load log loss main parse put reset run save send setdefault sort step train update write zero_grad'.split(

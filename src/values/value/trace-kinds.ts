@@ -42,6 +42,11 @@ export function operation(traces: readonly Trace[]): Trace {
 /** By parameter, or one for all of them where a call does not tell which gets what. */
 export type Given = Trace | ReadonlyMap<string, Trace>;
 
+/** What a parameter is given, where that is known. */
+export function givenAs(given: Given, name: string): Trace | undefined {
+  return typeof given === 'string' ? given : given.get(name);
+}
+
 /** A name says less than `plain`, which may only be a guess at what the argument is. */
 export function withoutPlain(given: Given, isCertain: (name: string) => boolean): Given {
   if (typeof given === 'string') return given === 'plain' ? new Map() : given;

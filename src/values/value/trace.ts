@@ -16,13 +16,14 @@ import { functionElsewhere, starredFunction } from '../../semantic/star-imports.
 import { decoratorsOf, givenTo, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import { isCount, isUnbound, livesIn, waysGiven, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isArray, objectsAmong, putIntoArrays } from './arrays.js';
+import { instancesAmong, isArray, objectsAmong, putIntoValues } from './arrays.js';
 import { COLLECTS } from './names.js';
-import { givesIndices, isPlainParameter, mayBeField, objectMadeIn, valuesPutInto } from './parts.js';
+import * as parts from './parts.js';
 import * as known from './plain.js';
 import { kindOf } from './tensor.js';
 import {
   type Given,
+  givenAs,
   mayCarryGraph,
   operation,
   type Trace,
@@ -31,9 +32,8 @@ import {
   worst,
 } from './trace-kinds.js';
 
-/** Expressions are followed this far; what is beyond may carry a graph. */
-const MAX_STEPS = 4000;
-const MAX_CALLS = 4;
+/** Expressions and calls are followed this far; what is beyond may carry a graph. */
+const [MAX_STEPS, MAX_CALLS] = [4000, 4];
 const PLAIN =
   /^(?:(?:concatenated_)?string|integer|float|none|true|false|ellipsis|(?:comparison|not)_operator|slice|yield)$/;
 const GATHERS = /_comprehension$|^generator_expression$/;
@@ -132,7 +132,7 @@ export class GradTrace {
         if (node.left?.type.endsWith('string')) return 'plain';
         return operation(this.#all([node.left, node.right]));
       case 'subscript':
-        return worst(this.#all([node.value]));
+        return parts.takesIndices(node) ? 'plain' : worst(this.#all([node.value]));
       case 'attribute':
         return this.#attribute(node);
       case 'identifier':
@@ -155,7 +155,7 @@ export class GradTrace {
   /** What the object has under the name of what torch gives. */
   #mayBeField(name: string, object: PyNode | undefined): boolean {
     if (object === undefined || isOwnMember(this.module, object, name)) return object !== undefined;
-    return name === 'data' && mayCarryGraph(this.of(object)) && mayBeField(this.module, object);
+    return name === 'data' && mayCarryGraph(this.of(object)) && parts.mayBeField(this.module, object);
   }
 
   #name(identifier: PyNode): Trace {
@@ -167,7 +167,7 @@ export class GradTrace {
     const found = reaching.length > 0 ? reaching : waysGiven(this.module, identifier);
     const origin = worst(upToWorst(found, (definition) => this.defined(definition)));
     if (origin === 'graph') return origin;
-    return worst([origin, this.#held(identifier, putIntoArrays(this.module, identifier, reaching))]);
+    return worst([origin, this.#held(identifier, putIntoValues(this.module, identifier, reaching))]);
   }
 
   /** What was put into an object. A tensor does not hold a parameter but what was computed with it. */
@@ -185,7 +185,7 @@ export class GradTrace {
       case 'update':
         return operation([this.of(definition.value)]);
       case 'part':
-        return givesIndices(definition.node, definition.value) ? 'plain' : this.of(definition.value);
+        return parts.givesIndices(definition.node, definition.value) ? 'plain' : this.of(definition.value);
       case 'loop':
         return isCount(this.module, definition.node, definition.iterable)
           ? 'plain'
@@ -216,8 +216,8 @@ export class GradTrace {
     const owner = node.closest('function_definition', 'lambda');
     // Hooks and callbacks are handed whatever the network computes.
     if (owner !== this.functionNode) return 'graph';
-    if (isPlainParameter(node)) return 'plain';
-    const given = typeof this.parameters === 'string' ? this.parameters : this.parameters.get(node.text);
+    if (parts.isPlainParameter(node)) return 'plain';
+    const given = givenAs(this.parameters, node.text);
     if (given !== undefined) return given;
     return this.depth === 0 && node.text !== selfName(this.functionNode) ? 'given' : 'outside';
   }
@@ -234,7 +234,7 @@ export class GradTrace {
             ({ type, text }) => type === 'identifier' && text === identifier.text,
           )
         : this.module.occurrences(scope, identifier.text);
-    const found = uses.filter((use) => this.functionNode.contains(use)).flatMap(valuesPutInto);
+    const found = uses.filter((use) => this.functionNode.contains(use)).flatMap(parts.valuesPutInto);
     this.#putInto.set(key, found);
     return found;
   }
@@ -242,6 +242,7 @@ export class GradTrace {
   #call(call: PyNode): Trace {
     const callee = call.function;
     if (callee === undefined || this.models.has(callee.text)) return 'graph';
+    if (givenAs(this.parameters, callee.text) === 'network') return 'graph';
     const given = this.#given(call, callee);
     return given !== 'plain' && kindOf(this.module, call) === 'number' ? 'plain' : given;
   }
@@ -253,17 +254,18 @@ export class GradTrace {
     if (isUnbound(this.module, callee)) {
       const fact = builtin(callee.text);
       if (fact?.graph === 'cut') return 'plain';
-      if (fact?.gives === 'arguments') return worst(this.#all(given));
+      if (fact?.gives === 'arguments' || known.isException(callee.text)) return worst(this.#all(given));
       if (fact?.dtype === 'promoted') return operation(this.#all(given));
     }
     const definition = calledDefinition(this.module, call);
     if (definition?.type === 'function_definition') return this.#returned(definition, call);
-    if (definition?.type === 'class_definition') return worst(this.#all(given));
+    if (definition?.type === 'class_definition')
+      return (parts.computesWhenMade(this.module, definition) ? operation : worst)(this.#all(given));
     if (path !== undefined) {
       // Its batches have a graph where what it was given had one.
       if (path === DATA_LOADER) return this.#all(given).includes('graph') ? 'graph' : 'given';
       const result = known.resultOf(path);
-      if (result === 'plain') return 'plain';
+      if (result === 'plain') return worst(this.#all(instancesAmong(this.module, path, given)));
       if (result === 'passed') return worst(this.#all(given));
       if (result === 'objects') return worst(this.#all(objectsAmong(this.module, given)));
       if (result === 'computed') return operation(this.#all(given));
@@ -276,7 +278,6 @@ export class GradTrace {
     if (receiver !== undefined && path === undefined) return this.#method(name, receiver, given);
     const traces = this.#all(given);
     if (traces.includes('network')) return 'graph';
-    // A class of another file, made from plain things: a meter, a writer.
     return /^[A-Z]/.test(name) ? operation(traces) : operation([...traces, 'unknown']);
   }
 
@@ -290,6 +291,7 @@ export class GradTrace {
     const from = this.of(receiver);
     if (from === 'network') return givesModule(name) ? 'network' : 'graph';
     if (givesHeld(name)) return worst([from, ...traces]);
+    if (known.takesSizes(name) && !isRedefined(this.module, name)) return operation([from]);
     // `accelerator.gather(x)`; `logits.gather(1, actions)` is tensor math.
     if (COLLECTS.test(name) && !mayCarryGraph(from) && functionsNamed(this.module, name)?.length === 0)
       return worst(traces);
@@ -309,7 +311,7 @@ export class GradTrace {
     const given = argumentsByParameter(this.module, definition, call);
     if (given === undefined) return worst(this.#all(givenTo(call)));
     const traces = new Map([...given].map(([name, value]) => [name, this.of(value)]));
-    const made = objectMadeIn(this.module, this.functionNode, definition, call);
+    const made = parts.objectMadeIn(this.module, this.functionNode, definition, call);
     const held = made && this.of(made.object);
     if (made !== undefined && (held === 'graph' || (held === 'plain' && made.isMeter)))
       traces.set(made.self, held);
@@ -341,8 +343,7 @@ export class GradTrace {
     const key = `${definition.start} ${shape} ${this.depth}`;
     const known = this.results.get(key);
     if (known !== undefined) return known;
-    const inside = this.#inside(definition, given);
-    const result = worst(upToWorst(returnedBy(definition), inside.of));
+    const result = worst(upToWorst(returnedBy(definition), this.#inside(definition, given).of));
     this.results.set(key, result);
     return result;
   }

@@ -166,5 +166,5 @@ function visible(env: ChildSetting['env']): Record<string, string | undefined> {
 }
 
 function inMegabytes(bytes: number): string {
-  return `${Math.round(bytes / 1e6)} MB`;
+  return `${Math.round(bytes / 2 ** 20)} MB`;
 }

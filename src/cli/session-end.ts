@@ -1,0 +1,62 @@
+import { plural } from '../report/prose.js';
+import type { Review } from './keys.js';
+import { boldText, type Look, listText, noteText } from './screen.js';
+import type { ReviewedFiles } from './session-files.js';
+import type { ReviewResult } from './session-input.js';
+import type { Memory } from './session-memory.js';
+import { keptNote } from './session-remember.js';
+import { countsOf, farewell, type Landed, leftOpen, totals } from './session-write.js';
+
+/** A review that has been written, as far as it could be. */
+interface Ended {
+  readonly review: Review;
+  readonly files: ReviewedFiles;
+  readonly memory: Memory;
+  readonly failed: readonly { readonly path: string; readonly reason: string }[];
+  /** Sentences that nobody has seen yet. */
+  readonly news: readonly string[];
+  /** Findings that left the review with a change on disk. */
+  readonly gone: number;
+  /** Files that a yes for good was written into. */
+  readonly assumedIn: readonly string[];
+  readonly interrupted: boolean;
+  readonly aim: string | undefined;
+  print(text: string): void;
+}
+
+/** Says what became of everything, and how to go on. */
+export function conclude(ended: Ended, landed: readonly Landed[], look: Look): ReviewResult {
+  const { review, files, memory, interrupted, print } = ended;
+  const failed = [...ended.failed];
+  for (const file of landed) {
+    if (file.failed !== undefined) failed.push({ path: file.path, reason: file.failed });
+    memory.keepEntries(file.declined);
+    const more = `${plural(file.fresh, 'finding')} of ${file.path} showed up only now; run memfix again to see more.`;
+    for (const sentence of [...file.excluded, ...(file.fresh > 0 ? [more] : [])])
+      print(noteText(sentence, look));
+  }
+  for (const note of ended.news) print(noteText(note, look));
+  const counts = countsOf(review, landed, ended.gone);
+  const { applied, suppressed, declined, unanswered, gone } = counts;
+  print(`\n${boldText(`${totals(counts)}.`, look)}`);
+  const left = leftOpen(review, landed, files);
+  if (unanswered > 0 && left.length > 0) print(listText('Left open:', left, look));
+  if (review.mode === 'finished' && !interrupted && failed.length === 0) memory.forget();
+  else if (unanswered > 0)
+    print(
+      noteText(
+        farewell(
+          review,
+          {
+            ...{ interrupted, isKept: memory.problem === undefined },
+            isHeld: review.answers.size + memory.drafts.size > 0,
+          },
+          ended.aim,
+        ),
+        look,
+      ),
+    );
+  for (const file of new Set(ended.assumedIn)) print(noteText(keptNote(file), look));
+  const written = landed.filter((file) => file.fixes + file.suppressed > 0).length;
+  return { applied, suppressed, declined, unanswered, gone, files: written, failed, interrupted };
+}

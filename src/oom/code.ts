@@ -1,0 +1,50 @@
+import { reachingDefinitions } from '../semantic/flow.js';
+import type { PyModule } from '../semantic/module.js';
+import { unparenthesized } from '../semantic/statements.js';
+import type { PyNode } from '../syntax/node.js';
+import { networksOf } from '../torch/module/networks.js';
+import { recordsNoGraph } from '../values/value/gradient.js';
+import { valueOf } from '../values/value.js';
+
+/** Whether what a line computes surely records no graph. */
+export function isGradOffAt(module: PyModule, line: number): boolean {
+  const code = module.lines.content(line);
+  const start = module.lines.start(line) + code.length - code.trimStart().length;
+  return recordsNoGraph(module, module.root.descendantAt(start));
+}
+
+/** What a line appends to a list, or extends it by. */
+export function collectedAt(module: PyModule, line: number): PyNode | undefined {
+  const found = /\.(?:append|extend)\(/.exec(module.lines.content(line));
+  if (found === null) return undefined;
+  const call = module.root.descendantAt(module.lines.start(line) + found.index + 1).closest('call');
+  return call?.arguments?.named[0];
+}
+
+/** What is no tensor of a GPU any more, or a small one. */
+const SMALL =
+  /\.(?:item|tolist|numpy|cpu)\(\)|^(?:float|int|str|len|bool)\(|\.(?:argmax|mean|sum|max|min)\(|\.to\((?:"cpu"|'cpu')/;
+
+/** A tensor on the device of the network: as torch makes it, or as a network gives it. */
+export function isOutput(module: PyModule, value: PyNode): boolean {
+  return isGiven(module, value, 0);
+}
+
+const MOST_HOPS = 8;
+
+function isGiven(module: PyModule, value: PyNode, hops: number): boolean {
+  if (hops > MOST_HOPS) return false;
+  const node = unparenthesized(value);
+  if (SMALL.test(node.text)) return false;
+  if (node.type === 'identifier') {
+    const definitions = reachingDefinitions(module, node) ?? [];
+    return (
+      definitions.length > 0 &&
+      definitions.every((each) => 'value' in each && isGiven(module, each.value, hops + 1))
+    );
+  }
+  const part = node.type === 'attribute' ? node.object : node.type === 'subscript' ? node.value : undefined;
+  if (part !== undefined) return isGiven(module, part, hops + 1);
+  if (valueOf(module, node).isTensor) return true;
+  return node.type === 'call' && networksOf(module, node).has(node.function?.text ?? '');
+}

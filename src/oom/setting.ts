@@ -1,0 +1,96 @@
+import { type Frame, isCell } from './frame.js';
+import type { Places, Spot, Text } from './places.js';
+
+/** What drives the training or the evaluation that ran out. */
+export type Driver = 'transformers' | 'lightning' | 'deepspeed' | 'accelerate';
+
+interface Batch {
+  readonly code: string;
+  readonly size: number;
+  readonly file: string;
+  readonly line: number;
+}
+
+/** What is known of the program, for advice in its own terms. */
+export interface Setting {
+  readonly driver: Driver | undefined;
+  /** It uses transformers, whoever drives it. */
+  readonly isTransformer: boolean;
+  readonly isGenerating: boolean;
+  /** Mixed precision, or weights of 16 bits, is on somewhere. */
+  readonly isHalf: boolean;
+  readonly isCheckpointed: boolean;
+  /** Its own functions on the stack speak of batches. */
+  readonly hasBatch: boolean;
+  /** The batch as the files write it, one that can be halved before one of a single item: `batch_size=128` and its place. */
+  readonly batch: Batch | undefined;
+  readonly isNotebook: boolean;
+}
+
+/** The first that is on the stack: what stands before another uses it. */
+const DRIVERS: readonly (readonly [Driver, RegExp])[] = [
+  ['transformers', /\/(?:transformers\/trainer\w*|trl\/(?:.*\/)?\w*trainer\w*)\.py$/],
+  ['lightning', /\/(?:pytorch_lightning|lightning(?:\/pytorch)?|lightning_fabric)\//],
+  ['deepspeed', /\/deepspeed\//],
+  ['accelerate', /\/accelerate\//],
+];
+
+const HALF =
+  /\bb?f(?:p|loat)?16\s*=\s*True|\bbfloat16\b|\bfloat16\b|\bautocast\(|\.half\(\)|\bGradScaler\(|\bmixed_precision\s*=/;
+const CHECKPOINTED =
+  /gradient_checkpointing\s*=\s*True|gradient_checkpointing_enable\(|prepare_model_for_kbit_training\(|\bcheckpoint(?:_sequential)?\(|use_checkpoint\s*=\s*True/;
+const BATCH = /\b(?:(?:train|per_device_train)_)?batch_size\s*=\s*(\d+)/;
+/** An option of a command line; its name is in a string. */
+const BATCH_OPTION = /["'](--?(?:train[-_])?batch[-_]?size)["'].*\bdefault\s*=\s*(\d+)/;
+const NO_TRAINING = /test|eval|infer|sample|demo|predict/i;
+
+export function settingOf(
+  frames: readonly { readonly frame: Frame; readonly spot: Spot | undefined }[],
+  places: Places,
+  program: ReadonlySet<string> | undefined,
+): Setting {
+  const paths = frames.map(({ frame }) => frame.path);
+  const own = frames.flatMap(({ spot }) => spot ?? []);
+  const files = [...new Set([...own.map(({ file }) => file), ...(program ?? [])])];
+  const texts = files.flatMap((file) => {
+    const text = places.textOf(file);
+    return text === undefined
+      ? []
+      : [{ file, text, lines: text.codeOf({ name: '', first: 1, last: Infinity }) }];
+  });
+  const says = (pattern: RegExp) => texts.some(({ lines }) => lines.some((line) => pattern.test(line)));
+  const around = own.flatMap(({ file, within }) =>
+    within === undefined ? [] : (places.textOf(file)?.codeOf(within) ?? []),
+  );
+  const batches = texts
+    .filter(({ file }) => !NO_TRAINING.test(file))
+    .flatMap(({ file, text, lines }) =>
+      batchIn(text, lines).map((found) => ({ file, ...found, line: text.told(found.line).line })),
+    );
+  return {
+    driver: DRIVERS.find(([, path]) => paths.some((each) => path.test(each)))?.[0],
+    isTransformer:
+      paths.some((path) => /\/(?:transformers|trl|peft)\//.test(path)) ||
+      says(/^\s*(?:from|import)\s+(?:transformers|trl|peft)\b/),
+    isGenerating: frames.some(
+      ({ frame }) => frame.name === 'generate' && /\/transformers\//.test(frame.path),
+    ),
+    isHalf: says(HALF),
+    isCheckpointed: says(CHECKPOINTED),
+    hasBatch: around.some((line) => /batch|loader/i.test(line)),
+    batch: batches.find(({ size }) => size > 1) ?? batches[0],
+    isNotebook: frames.some(({ frame }) => isCell(frame)),
+  };
+}
+
+function batchIn(text: Text, lines: readonly string[]): readonly Omit<Batch, 'file'>[] {
+  return lines.flatMap((line, index) => {
+    const set = BATCH.exec(line);
+    const option = line.includes('default') ? BATCH_OPTION.exec(text.lineWith(index + 1)) : null;
+    const code = set === null ? option && `${option[1]} ${option[2]}` : set[0].replace(/\s*=\s*/, '=');
+    const size = Number(set?.[1] ?? option?.[2]);
+    return code === null || !(size > 0) || /\bval|\beval|\btest/.test(line)
+      ? []
+      : [{ code, size, line: index + 1 }];
+  });
+}

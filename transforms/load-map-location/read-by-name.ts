@@ -1,0 +1,104 @@
+import { basename, dirname } from 'node:path/posix';
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { roleOf } from '../../src/semantic/names.js';
+import { isProgram } from '../../src/semantic/program.js';
+import { argumentsOf, enclosingFunction, statementOf } from '../../src/semantic/statements.js';
+import { isUnbound } from '../../src/semantic/variables.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { isInstallable } from './installed.js';
+
+/** They give all variables of a place, or run a text that may read them. */
+const READERS = ['eval', 'exec', 'globals', 'locals', 'vars'];
+
+const IMPORTS = ['import_from_statement', 'import_statement'] as const;
+
+/** The variables of whoever called. */
+const FRAMES = /\b(?:f_locals|f_globals|f_back|_?(?:current|get)_?frame|getargvalues)\b|\binspect\.stack\b/;
+
+/**
+ * Whether some code may read the variable that gets a value by its name, as a text. What a function binds for itself is out of
+ * reach of those that do not stand in it.
+ */
+export function mayBeReadByName(module: PyModule, value: PyNode): boolean {
+  if (module.mentions(FRAMES)) return true;
+  const around = enclosingFunction(value);
+  const isLocal = around !== undefined && !bindsOutside(module, value);
+  return READERS.some((name) =>
+    module.words(name).some((node) => {
+      const call = node.parent?.type === 'call' && node.parent.function === node ? node.parent : undefined;
+      if (call === undefined || node.text !== name || !isUnbound(module, node)) return false;
+      if (name === 'globals') return !isLocal;
+      if (name === 'vars' && call.arguments?.named.length !== 0) return false;
+      if (isLocal && !around.contains(call)) return false;
+      return name !== 'eval' || !readsImport(module, call);
+    }),
+  );
+}
+
+/** `global state`, or an attribute or element of something. */
+function bindsOutside(module: PyModule, value: PyNode): boolean {
+  const statement = statementOf(value);
+  const [assignment] = statement.type === 'expression_statement' ? statement.named : [];
+  const target = assignment?.type === 'assignment' ? assignment.left : undefined;
+  if (target === undefined) return false;
+  return target.type !== 'identifier' || module.resolve(target) === module.scope;
+}
+
+/** `eval("models." + name)` begins with the import that it reads. */
+function readsImport(module: PyModule, call: PyNode): boolean {
+  const root = /^eval\(\s*["'](\w+)\./.exec(call.text)?.[1];
+  const bound = root === undefined ? [] : module.scope.bindings(root);
+  return bound.length > 0 && bound.every((name) => roleOf(name) === 'import');
+}
+
+/**
+ * Whether another file of the project may read a variable of this one's module: as an attribute, by an import, or by a star
+ * and a name that it binds nowhere. What can be installed, anybody may read.
+ */
+export function isReadElsewhere(module: PyModule, variable: PyNode): boolean {
+  if (module.resolve(variable) !== module.scope || isInstallable(module)) return true;
+  // Who reads a file that no program of the project leads to, nobody knows.
+  if (module.around.summaries({ word: 'import', beside: [] }, isProgram)?.includes(true) !== true)
+    return true;
+  const files = module.around.summaries({ word: variable.text, beside: [] }, mayRead);
+  const home = basename(module.path, '.py').replace(/^__init__$/, basename(dirname(module.path)));
+  const importers = module.around.summaries({ word: home, beside: [] }, looksThrough);
+  const others = ['import_module', '__import__', 'modules'].map((word) =>
+    module.around.summaries({ word, beside: [] }, looksThroughAny),
+  );
+  return [files, importers, ...others].some((found) => found?.includes(true) !== false);
+}
+
+/** Whether it gets at names in modules of which nothing tells which they are. */
+function looksThroughAny(alone: PyModule): boolean {
+  const isAny = alone.mentions(/\b(?:import_module|__import__)\b|\bsys\.modules\b/);
+  return isAny && alone.mentions(/(?<![.\w])(?:dir|vars|getattr)\(|__dict__/);
+}
+
+/** Whether a file imports a module, and gets at the names in it otherwise than by writing them. */
+function looksThrough(alone: PyModule, home: string): boolean {
+  const isImporter = alone
+    .words(home)
+    .some((node) => /^import/.test(node.closest(...IMPORTS, 'block', 'module')?.type ?? ''));
+  if (!isImporter) return false;
+  // Who gets them from a package is not looked for.
+  if (basename(alone.path) === '__init__.py' && alone.mentions(/\bimport[ \t]*\*/)) return true;
+  if (alone.mentions(/(?<![.\w])(?:globals|locals|eval|exec|dir|vars)\(|__dict__/)) return true;
+  return alone.words('getattr').some(({ parent: call }) => {
+    const [object] = call?.type === 'call' ? argumentsOf(call) : [];
+    return object !== undefined && qualifiedName(alone, object) !== undefined;
+  });
+}
+
+function mayRead(alone: PyModule, name: string): boolean {
+  return alone.words(name).some((node) => {
+    if (node.type !== 'identifier' || node.text !== name) return false;
+    if (node.parent?.type === 'attribute' && node.parent.attribute === node)
+      return node.parent.object?.text !== 'self';
+    if (node.parent?.type === 'keyword_argument' && node.parent.name === node) return false;
+    if (node.closest('import_from_statement', 'block', 'module')?.type === 'import_from_statement')
+      return true;
+    return roleOf(node) === 'read' && alone.resolve(node) === undefined;
+  });
+}
