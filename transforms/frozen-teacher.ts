@@ -10,7 +10,15 @@
  * statement gets carries a graph, no module is shared with a network that is trained, and what is differentiated later
  * hangs on a trained network as well (or it would raise). Or where the result is only read detached.
  */
-import { importsTorch, isTestFile, NO_GRAD, Proof, type Site, type Transform } from '../src/toolkit/index.js';
+import {
+  importsTorch,
+  isTestFile,
+  NO_GRAD,
+  Proof,
+  runsAlikeWithoutGradients,
+  type Site,
+  type Transform,
+} from '../src/toolkit/index.js';
 import { doubtsAboutRun, mayRoundOtherwise } from './frozen-teacher/doubts.js';
 import { type TeacherRun, type TeacherSite, teacherSites } from './frozen-teacher/sites.js';
 
@@ -92,7 +100,12 @@ export const frozenTeacher: Transform<Found> = {
     }
     if (kept.length === 0) return edit.refuse(refusal ?? 'nothing of it can be wrapped');
     for (const [first, last] of stretches(site.runs, kept))
-      edit.nestUnder(`with ${edit.name(NO_GRAD, first.statement)}()`, first.statement, last.statement);
+      edit.joinUnder(
+        `with ${edit.name(NO_GRAD, first.statement)}()`,
+        first.statement,
+        last.statement,
+        (between) => runsAlikeWithoutGradients(module, between),
+      );
     return edit.done(
       'Run it under `torch.no_grad()`',
       proof,

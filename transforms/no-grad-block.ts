@@ -24,6 +24,7 @@ import {
   NO_GRAD,
   NUMBERS,
   Proof,
+  runsAlikeWithoutGradients,
   SET_GRAD_ENABLED,
   type Site,
   SWITCHES,
@@ -136,7 +137,11 @@ export const noGradBlock: Transform<BlockSite> = {
     if (first === undefined) return edit.refuse('there is nothing to put under it');
     const manager =
       'flag' in run ? `${edit.name(SET_GRAD_ENABLED, first)}(${run.flag})` : `${edit.name(NO_GRAD, first)}()`;
-    edit.nestUnder(`with ${manager}`, first, others.at(-1));
+    if ('flag' in run) edit.nestUnder(`with ${manager}`, first, others.at(-1));
+    else
+      edit.joinUnder(`with ${manager}`, first, others.at(-1) ?? first, (between) =>
+        runsAlikeWithoutGradients(module, between),
+      );
     return edit.done(
       'flag' in run ? 'Switch gradients with the flag' : 'Evaluate under `torch.no_grad()`',
       proof,

@@ -21,6 +21,8 @@ export interface ProposedFix {
   readonly title: string;
   /** The fix's own edits, without its imports. */
   readonly edits: readonly Edit[];
+  /** Where statements begin that another fix may put into the same block: it waits for this one. */
+  readonly near?: readonly number[];
   /** The import statements that it needs, where it needs any: those of several fixes become one edit. */
   readonly imports?: readonly string[];
   /** Edits for these, where it is the only fix, on this text. */

@@ -1,3 +1,4 @@
+import type { Edit } from '../edit/edit.js';
 import { Lines, type Span } from '../text/lines.js';
 import type { Finding, SourceFile } from './outcome.js';
 
@@ -31,4 +32,9 @@ export function editableIn(
     from = edit.end;
   }
   return { span, proposed: proposed + text.slice(from, span.end) };
+}
+
+/** What no other fix may change in the same pass. */
+export function claimed({ fix }: Finding, edits: readonly Edit[]): readonly Edit[] {
+  return [...edits, ...(fix?.near ?? []).map((start) => ({ start, end: start, text: '' }))];
 }

@@ -22,7 +22,7 @@ import type {
   SourceFile,
 } from './outcome.js';
 import { changeOf, previewOf, withNeeded } from './preview.js';
-import { editableLines } from './region.js';
+import { claimed, editableLines } from './region.js';
 import { lookAt, notPython, scanOf, withWhole } from './scan.js';
 import { suppressionEdit } from './suppression.js';
 
@@ -155,7 +155,7 @@ function applyOnce(
       settled.push({ finding, fate: 'dropped' });
     } else choices.push({ finding, decision, edits });
   }
-  const planned = onePerFile(plan(choices, (choice) => choice.edits).taken);
+  const planned = onePerFile(plan(choices, ({ finding, edits }) => claimed(finding, edits)).taken);
   const stands = sound(planned, module, setup, scan.file, (choice, problem) => {
     const place = where(scan, choice.finding);
     const who =

@@ -307,6 +307,7 @@ function findingFor(
     fix: {
       title: result.title,
       edits: result.edits,
+      ...(result.near.length > 0 && { near: result.near }),
       ...(importing === undefined ? { importEdits: [] } : { imports, importEdits: [importing] }),
       ...(result.beside.length > 0 && { beside: result.beside }),
     },

@@ -1,5 +1,5 @@
 import type { Edit } from '../edit/edit.js';
-import { indentationOf, indentationUnit, type Layout } from './layout.js';
+import { endsItsLine, indentationOf, indentationUnit, type Layout, startsItsLine } from './layout.js';
 import type { PyNode } from './node.js';
 
 /**
@@ -13,9 +13,18 @@ export function nestUnder(
   last: PyNode,
   header: string,
 ): readonly Edit[] | undefined {
+  return nested(layout, first, last, { header, unit: indentationUnit(layout, first) });
+}
+
+/** The same; without a header, each line only goes one step further in. */
+function nested(
+  layout: Layout,
+  first: PyNode,
+  last: PyNode,
+  { header, unit }: { readonly header?: string; readonly unit: string },
+): readonly Edit[] | undefined {
   const { lines } = layout;
   const base = indentationOf(layout, first);
-  const unit = indentationUnit(layout, first);
   const top = lines.lineAt(first.start);
   const below: Edit[] = [];
   for (let line = top + 1; line <= lastLineOf(layout, last, base); line++) {
@@ -25,8 +34,91 @@ export function nestUnder(
     below.push({ start: place, end: place, text: unit });
   }
   if (lines.content(top).includes('\f')) return undefined;
-  const opening = `${header}:${lines.newlineNear(top)}${base}${unit}`;
+  const opening = header === undefined ? unit : `${header}:${lines.newlineNear(top)}${base}${unit}`;
   return [{ start: first.start, end: first.start, text: opening }, ...below];
+}
+
+/** How many statements may be between a block and those that it takes in. */
+const MAX_BETWEEN = 3;
+
+/**
+ * As `nestUnder`; but a block with that very header, a few statements above or below, takes them in, with those between where
+ * `mayJoin` lets all of them.
+ */
+export function joinUnder(
+  layout: Layout,
+  first: PyNode,
+  last: PyNode,
+  header: string,
+  mayJoin: (between: PyNode) => boolean,
+): readonly Edit[] | undefined {
+  const siblings = (first.parent?.named ?? []).filter(({ type }) => type !== 'comment');
+  const reach = (from: PyNode, step: 1 | -1) => {
+    const at = siblings.indexOf(from);
+    for (let count = 1; count <= MAX_BETWEEN + 1; count++) {
+      const block = siblings[at + step * count];
+      if (block === undefined) return undefined;
+      const unit = unitUnder(layout, block, header);
+      if (unit !== undefined) return { block, unit, nearest: siblings[at + step * (count - 1)] ?? from };
+      if (!startsItsLine(layout, block) || !endsItsLine(layout, block) || !mayJoin(block)) return undefined;
+    }
+    return undefined;
+  };
+  const above = reach(first, -1);
+  const found = reach(last, 1);
+  const below = above === undefined || found?.unit === above.unit ? found : undefined;
+  const unit = above?.unit ?? below?.unit;
+  if (unit === undefined) return nestUnder(layout, first, last, header);
+  const [top, bottom] = [above?.nearest ?? first, below?.nearest ?? last];
+  const edits = nested(layout, top, bottom, { unit, ...(above === undefined && { header }) });
+  return (
+    edits && [
+      ...(above === undefined ? [] : commentsBetween(layout, above.block, top, unit)),
+      ...edits,
+      ...(below === undefined ? [] : withoutHeader(layout, bottom, below.block, unit)),
+    ]
+  );
+}
+
+/** The statements behind these that would still be put into one block with them. */
+export function joinable(last: PyNode): readonly PyNode[] {
+  const siblings = (last.parent?.named ?? []).filter(({ type }) => type !== 'comment');
+  const at = siblings.indexOf(last);
+  return siblings.slice(at + 1, at + 2 + MAX_BETWEEN);
+}
+
+/** Comments may stand above the first statement, and none on the line of the header, which goes. */
+const BELOW_HEADER = /^[ \t]*:[ \t]*(?:\r\n|\r|\n)(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*([ \t]+)$/;
+
+/** How much further in the lines below this header stand, where it is that of the block. */
+function unitUnder(layout: Layout, block: PyNode, header: string): string | undefined {
+  const body = block.type === 'with_statement' ? block.body : undefined;
+  if (body === undefined || !startsItsLine(layout, block)) return undefined;
+  const base = indentationOf(layout, block);
+  const opening = layout.text.slice(block.start, body.start);
+  const indented = BELOW_HEADER.exec(opening.slice(header.length))?.[1];
+  if (!opening.startsWith(header) || indented?.startsWith(base) !== true || indented === base)
+    return undefined;
+  return indented.slice(base.length);
+}
+
+/** The comments between two statements of a block, one step further in. */
+function commentsBetween(layout: Layout, above: PyNode, below: PyNode, unit: string): readonly Edit[] {
+  const { lines } = layout;
+  const base = indentationOf(layout, below);
+  const edits: Edit[] = [];
+  for (let line = lines.lineAt(above.end) + 1; line < lines.lineAt(below.start); line++) {
+    const place = lines.start(line) + base.length;
+    if (lines.content(line).startsWith(`${base}#`)) edits.push({ start: place, end: place, text: unit });
+  }
+  return edits;
+}
+
+/** The block goes on from the statement above it. */
+function withoutHeader(layout: Layout, above: PyNode, block: PyNode, unit: string): readonly Edit[] {
+  const line = layout.lines.lineAt(block.start);
+  const header = { start: layout.lines.start(line), end: layout.lines.start(line + 1), text: '' };
+  return [...commentsBetween(layout, above, block, unit), header];
 }
 
 /** The same lines, one step further out. Undefined where one of them does not stand a step further in than `outer`. */

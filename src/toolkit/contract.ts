@@ -121,6 +121,8 @@ export interface Fix {
   /** Verb phrase: "Detach the loss before adding it". */
   readonly title: string;
   readonly edits: readonly Edit[];
+  /** Where statements begin that another fix may put into the same block: it waits for this one. */
+  readonly near: readonly number[];
   readonly imports: readonly Import[];
   /** What changes in other files of the project: all of it, or nothing of the fix. */
   readonly beside: readonly FileEdits[];

@@ -50,6 +50,7 @@ export class EditBuilder {
   }
 
   readonly #edits: Edit[] = [];
+  readonly #near: number[] = [];
   readonly #imports: Import[] = [];
   readonly #beside = new Map<string, FileEdits>();
 
@@ -143,10 +144,22 @@ export class EditBuilder {
 
   /** Puts neighbouring statements of one block, from `first` to `last`, below a header such as `with x` or `if y`. */
   nestUnder(header: string, first: PyNode, last = first): void {
+    this.#nest(first, last, () => blocks.nestUnder(this.module, first, last, header));
+  }
+
+  /**
+   * As `nestUnder`; but a block with that very header, a few statements above or below, takes them in, with those between
+   * where `mayJoin` lets all of them. Of several such fixes so near to one another, each joins the one before.
+   */
+  joinUnder(header: string, first: PyNode, last: PyNode, mayJoin: (between: PyNode) => boolean): void {
+    this.#nest(first, last, () => blocks.joinUnder(this.module, first, last, header, mayJoin));
+    this.#near.push(...blocks.joinable(last).map(({ start }) => start));
+  }
+
+  #nest(first: PyNode, last: PyNode, nest: () => readonly Edit[] | undefined): void {
     if (!layout.startsItsLine(this.module, first) || !layout.endsItsLine(this.module, last))
       throw new Unfixable('the statement shares its line with other code');
-    const edits =
-      first.parent === last.parent ? blocks.nestUnder(this.module, first, last, header) : undefined;
+    const edits = first.parent === last.parent ? nest() : undefined;
     if (edits === undefined) throw new Unfixable('its lines do not share one indentation');
     this.#edits.push(...edits);
   }
@@ -246,6 +259,7 @@ export class EditBuilder {
       kind: 'fix',
       title,
       edits: together(merged(this.#edits)),
+      near: this.#near,
       imports: this.#imports,
       beside: [...this.#beside.values()],
       questions: proof.questions,

@@ -183,6 +183,7 @@ export { isModel, isTransformersModel, nameSaysModel } from '../torch/module/mod
 export { moduleKind, registrationOf, runsInForward } from '../torch/module/modules.js';
 export { networksOf } from '../torch/module/networks.js';
 export { hasDetach, ONLY_READ } from '../torch/questions.js';
+export { runsAlikeWithoutGradients } from '../torch/record/harmless.js';
 export {
   graphCarrier,
   isDetachable,

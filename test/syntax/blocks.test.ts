@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyEdits } from '../../src/edit/apply.js';
 import { statementOf } from '../../src/semantic/statements.js';
-import { dedent, defineAbove, definitionPlace, nestUnder } from '../../src/syntax/blocks.js';
+import { dedent, defineAbove, definitionPlace, joinUnder, nestUnder } from '../../src/syntax/blocks.js';
 import { moduleOf, nodeAt } from '../support/module.js';
 
 /** The statements from `first` to `last` under `with off()`; undefined where that is refused. */
@@ -11,6 +11,57 @@ function nested(text: string, first = 'first', last = first): string | undefined
   const edits = nestUnder(module, statement(first), statement(last), 'with off()');
   return edits && applyEdits(text, edits);
 }
+
+/** The statement `first()` under `with off()`; what is called `plain` may be between. */
+function joined(text: string): string | undefined {
+  const module = moduleOf(text);
+  const first = statementOf(nodeAt(module, 'first'));
+  const edits = joinUnder(module, first, first, 'with off()', (each) => each.text.startsWith('plain'));
+  return edits && applyEdits(text, edits);
+}
+
+describe('joinUnder', () => {
+  it.each([
+    [
+      'the block above takes it in, with comments',
+      'with off():\n  a()\n\n# why\nfirst()\nb()\n',
+      'with off():\n  a()\n\n  # why\n  first()\nb()\n',
+    ],
+    [
+      'the block below does',
+      'if x:\n\tfirst()\n\t# why\n\twith off():\n\t\t# a\n\t\ta()\n',
+      'if x:\n\twith off():\n\t\tfirst()\n\t\t# why\n\t\t# a\n\t\ta()\n',
+    ],
+    [
+      'both become one',
+      'with off():\r\n    a()\r\nfirst()\r\nplain(\r\n)\r\nwith off() :\r\n    b()\r\n',
+      'with off():\r\n    a()\r\n    first()\r\n    plain(\r\n    )\r\n    b()\r\n',
+    ],
+    [
+      'not over what needs gradients',
+      'with off():\n    a()\nloss()\nfirst()\n',
+      'with off():\n    a()\nloss()\nwith off():\n    first()\n',
+    ],
+    [
+      'not over too much',
+      'with off():\n    a()\nplain()\nplain()\nplain()\nplain()\nfirst()\n',
+      'with off():\n    a()\nplain()\nplain()\nplain()\nplain()\nwith off():\n    first()\n',
+    ],
+    [
+      'not where the header has a comment or another item, or its body stands beside it',
+      'with off(), b():\n    a()\nfirst()\nwith off():  # why\n    a()\n',
+      'with off(), b():\n    a()\nwith off():\n    first()\nwith off():  # why\n    a()\n',
+    ],
+    ['nor a one-line suite', 'with off(): a()\nfirst()\n', 'with off(): a()\nwith off():\n    first()\n'],
+    [
+      'the indentation of the block counts',
+      'def f():\n    with off():\n      a()\n    first()\n',
+      'def f():\n    with off():\n      a()\n      first()\n',
+    ],
+  ])('%s', (_, text, expected) => {
+    expect(joined(text)).toBe(expected);
+  });
+});
 
 describe('nestUnder', () => {
   it.each([

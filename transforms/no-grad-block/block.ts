@@ -129,6 +129,11 @@ export function* doubtsAboutBlock(module: PyModule, run: GradlessPart): Generato
     );
 }
 
+export function isProven(module: PyModule, part: GradlessPart): boolean {
+  for (const _doubt of doubtsAboutBlock(module, part)) return false;
+  return true;
+}
+
 function* lettingOthersRun(statement: PyNode): Generator<GradDoubt> {
   const nodes = [...statement.walk(({ type }) => !/_definition$|^lambda$/.test(type))];
   if (nodes.some(({ type }) => type === 'yield'))

@@ -1,22 +1,17 @@
-import { attributeValues } from '../../src/semantic/attributes.js';
-import { definitionsOf } from '../../src/semantic/flow.js';
-import { isFreshContainer } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { functionsNamed } from '../../src/semantic/project-names.js';
 import {
   argumentsOf,
   enclosingFunction,
-  givenTo,
   methodName,
   ownNodes,
   receiverOf,
   statementOf,
 } from '../../src/semantic/statements.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
-import { readsOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { doubtsAbout, keptOf } from '../../src/torch/grad/doubts.js';
-import { type Evaluation, evaluations, isFrozen } from '../../src/torch/grad/evaluation.js';
+import { type Evaluation, evaluations } from '../../src/torch/grad/evaluation.js';
 import {
   mayCallNetwork,
   mayRunNetwork,
@@ -28,13 +23,14 @@ import {
 import { isCalledByTraining, isTrainingHook } from '../../src/torch/grad/roles.js';
 import { isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
 import { walks } from '../../src/torch/grad/walks.js';
-import { type GradlessPart, leavesNothing } from '../../src/torch/record/left-behind.js';
+import type { GradlessPart } from '../../src/torch/record/left-behind.js';
 import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { effectsOf } from '../../src/values/index.js';
 import { GradTrace } from '../../src/values/value/trace.js';
-import { doubtsAboutBlock, evaluationBlocks, lacksDecorator } from './block.js';
+import { doubtsAboutBlock, evaluationBlocks, isProven, lacksDecorator } from './block.js';
 import { flaggedLoops } from './flag.js';
+import { isAssignment, isContainer, partsOf } from './rows.js';
 
 /**
  * Statements that run a network in code that trains, in whichever mode, where nothing is done with the results but to read
@@ -89,11 +85,6 @@ function isReadOnly(module: PyModule, owner: PyNode, runs: readonly Evaluation[]
   return kept === 'numbers' || (kept === 'unknown' && !isInTraining(module, owner));
 }
 
-function isProven(module: PyModule, part: GradlessPart): boolean {
-  for (const _doubt of doubtsAboutBlock(module, part)) return false;
-  return true;
-}
-
 /** The whole function is proven to need no gradients, or asks nothing that its part would not. */
 function isDecorated(module: PyModule, owner: PyNode): boolean {
   const runs = runsIn(module, owner);
@@ -106,11 +97,6 @@ function runsIn(module: PyModule, owner: PyNode): readonly Evaluation[] {
   const isHere = ({ functionNode }: Evaluation) => functionNode === owner;
   const evaluated = evaluations(module).filter(isHere);
   return evaluated.length > 0 ? evaluated : numericRunsIn(module, owner);
-}
-
-interface Run {
-  readonly statement: PyNode;
-  readonly models: readonly PyNode[];
 }
 
 function blocksOf(module: PyModule, owner: PyNode, calls: readonly PyNode[]): readonly GradlessPart[] {
@@ -130,7 +116,7 @@ function blocksOf(module: PyModule, owner: PyNode, calls: readonly PyNode[]): re
     // Networks that nobody trains are followed by another transform.
     .filter(({ models }) => models.some(({ text }) => !teachers.has(text)))
     .filter(({ statement }) => gradUseIn(module, statement) === undefined);
-  return rowsOf(runs).flatMap((row) => longest(module, owner, row));
+  return partsOf(module, owner, runs);
 }
 
 /** It goes under a `with` for another reason. */
@@ -180,17 +166,6 @@ function mayBeAlone(statement: PyNode): boolean {
   return only.type === 'assignment' || methodName(only) === 'append';
 }
 
-/** `y = …`, `a, b = …` with plain names, by which everything else gets at the values. */
-function isAssignment(statement: PyNode): boolean {
-  const [assignment, ...others] = statement.type === 'expression_statement' ? statement.named : [];
-  const target = assignment?.type === 'assignment' ? assignment.left : undefined;
-  const value = assignment?.right;
-  if (target === undefined || value === undefined || others.length > 0) return false;
-  const targets = /pattern|tuple/.test(target.type) ? target.named : [target];
-  if (!targets.every(({ type }) => type === 'identifier') || value.type === 'assignment') return false;
-  return ![...value.walk()].some(({ type }) => type === 'yield' || type === 'await');
-}
-
 /** Such an assignment, or one to anywhere of what has no graph in either mode: `self.targets[i] = net(x).data`. */
 function mayStandAlone(module: PyModule, owner: PyNode, statement: PyNode, model: PyNode): boolean {
   if (isAssignment(statement)) return true;
@@ -223,108 +198,4 @@ function isRebound(module: PyModule, target: PyNode): boolean {
     );
   const holder = target.type === 'subscript' ? target.value : undefined;
   return holder !== undefined && isContainer(module, holder);
-}
-
-/** A list or dictionary that was made here, wherever it comes from. */
-function isContainer(module: PyModule, holder: PyNode): boolean {
-  const values =
-    holder.type === 'attribute'
-      ? attributeValues(module, holder)
-      : definitionsOf(module, holder)?.map((each) => (each.kind === 'value' ? each.value : undefined));
-  return (
-    values !== undefined && values.length > 0 && values.every((value) => value && isFreshContainer(value))
-  );
-}
-
-/** How many assignments between two such statements go under the same `with`. */
-const MAX_BETWEEN = 3;
-
-/** Those of one block that only assignments stand between. */
-function rowsOf(runs: readonly Run[]): readonly (readonly Run[])[] {
-  const rows: Run[][] = [];
-  for (const run of [...runs].sort((a, b) => a.statement.start - b.statement.start)) {
-    const row = rows.at(-1);
-    const last = row?.at(-1);
-    const between = last && statementsBetween(last.statement, run.statement);
-    if (
-      row !== undefined &&
-      between !== undefined &&
-      between.length <= MAX_BETWEEN &&
-      between.every(isAssignment)
-    )
-      row.push(run);
-    else rows.push([run]);
-  }
-  return rows;
-}
-
-/** The statements of a block between two of it; undefined where they are of different ones. */
-function statementsBetween(first: PyNode, last: PyNode): readonly PyNode[] | undefined {
-  const siblings = first.parent?.named ?? [];
-  const end = siblings.indexOf(last);
-  return end === -1
-    ? undefined
-    : siblings.slice(siblings.indexOf(first) + 1, end).filter(({ type }) => type !== 'comment');
-}
-
-/** The longest stretches of a row that leave nothing with a graph. */
-function longest(module: PyModule, owner: PyNode, row: readonly Run[]): readonly GradlessPart[] {
-  const found: GradlessPart[] = [];
-  for (let from = 0; from < row.length; ) {
-    const part = row
-      .slice(from)
-      .map((_run, index) => partOf(owner, row.slice(from, row.length - index)))
-      .find((each) => each !== undefined && mayStand(module, each) && leavesNothing(module, each));
-    if (part !== undefined) found.push(part);
-    from +=
-      part === undefined
-        ? 1
-        : row.slice(from).filter(({ statement }) => part.wrapped.includes(statement)).length;
-  }
-  return found;
-}
-
-function partOf(owner: PyNode, runs: readonly Run[]): GradlessPart | undefined {
-  const [first] = runs;
-  const last = runs.at(-1);
-  if (first === undefined || last === undefined) return undefined;
-  const siblings = first.statement.parent?.named ?? [];
-  const wrapped = siblings
-    .slice(siblings.indexOf(first.statement), siblings.indexOf(last.statement) + 1)
-    .filter(({ type }) => type !== 'comment');
-  const models = new Map(runs.flatMap((run) => run.models).map((model) => [model.text, model]));
-  return { wrapped, statements: wrapped, owner, models: [...models.values()], mayTrain: true };
-}
-
-/** Networks whose gradients are off record nothing anyway, and what nobody reads is better deleted. */
-function mayStand(module: PyModule, { statements, owner, models }: GradlessPart): boolean {
-  if (!statements.some((each) => isRead(module, owner, each))) return false;
-  if (statements.some((each) => gradUseIn(module, each) !== undefined || givesContainer(module, each)))
-    return false;
-  const evaluation = { functionNode: owner, evals: [], trains: [], forwards: [], gradless: [] };
-  return !models.every((model) => isFrozen(module, { ...evaluation, model }));
-}
-
-/** `net(batch)`, where `batch` is a list or a dictionary that is read behind it: a forward may leave its results there. */
-function givesContainer(module: PyModule, statement: PyNode): boolean {
-  const given = [...statement.walk()].flatMap((call) => (call.type === 'call' ? givenTo(call) : []));
-  return given.some((value) => {
-    if (value.type !== 'identifier') return false;
-    const isMade = isContainer(module, value);
-    return readsOf(module, value).some(
-      (read) =>
-        read.start > statement.end &&
-        (isMade || (read.parent?.type === 'subscript' && read.parent.named[1]?.type === 'string')),
-    );
-  });
-}
-
-/** Something reads what an assignment gives, or it gives it to more than a name. */
-function isRead(module: PyModule, owner: PyNode, statement: PyNode): boolean {
-  if (statement.named[0]?.type === 'call') return true;
-  const target = statement.named[0]?.left;
-  const names = target === undefined ? [] : /pattern|tuple/.test(target.type) ? target.named : [target];
-  return names.some(
-    ({ type, text }) => type !== 'identifier' || module.reads(module.scopeOf(owner), text).length > 0,
-  );
 }

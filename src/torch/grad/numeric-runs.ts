@@ -21,7 +21,7 @@ import { hasLayers } from '../module/layers.js';
 import { isModel, nameSaysModel } from '../module/model-value.js';
 import { moduleKind } from '../module/modules.js';
 import { type Evaluation, switchesToEvaluation } from './evaluation.js';
-import { isPartInFile, isPartInProject, runsNetwork } from './runs.js';
+import { isPartInFile, isPartInProject, makesNetwork, runsNetwork } from './runs.js';
 
 /** What ends as a number, a list, an array or an index, or is cut off, has no graph. */
 export const NUMBERS: readonly string[] = [
@@ -224,7 +224,7 @@ export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined
   const callee = call.function;
   const object = callee?.type === 'attribute' ? callee.object : undefined;
   if (callee?.type === 'subscript') return isItemOfNetworks(module, callee) ? callee : undefined;
-  if (callee === undefined || !mayRun(module, callee, object)) return undefined;
+  if (callee === undefined || !mayRun(module, callee, object) || makesNetwork(module, call)) return undefined;
   if (qualifiedName(module, callee) !== undefined) return undefined;
   const isSpelled = object !== undefined && methodName(call) === 'forward';
   const network = isSpelled ? object : callee;

@@ -1,8 +1,9 @@
-import { isOfModule } from '../../library/library.js';
+import { isOfModule, ofTensor } from '../../library/library.js';
 import { calledDefinition, methodsOf } from '../../semantic/definitions.js';
+import { readsReached } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
-import { enclosingClass, ownNodes } from '../../semantic/statements.js';
+import { enclosingClass, isCallee, ownNodes } from '../../semantic/statements.js';
 import { isSetAt, isWhole } from '../../semantic/word-places.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff } from '../../values/effects/mode.js';
@@ -73,6 +74,21 @@ function mayBePart(name: string): boolean {
   return name !== '' && !isOfModule(name) && !name.startsWith('__');
 }
 
+/** `net = net(10)`: what the call gives is used as a network, so it makes one, and runs none. */
+export function makesNetwork(module: PyModule, call: PyNode): boolean {
+  const assignment =
+    call.parent?.type === 'assignment' && call.parent.right === call ? call.parent : undefined;
+  const target = assignment?.left?.type === 'identifier' ? assignment.left : undefined;
+  const scope = target && module.resolve(target);
+  if (target === undefined || scope === undefined) return false;
+  return readsReached(module, scope, target.text, [target]).some((read) => {
+    if (isCallee(read)) return true;
+    const name =
+      read.parent?.type === 'attribute' && read.parent.object === read ? read.parent.attribute : undefined;
+    return name !== undefined && isOfModule(name.text) && ofTensor(name.text) === undefined;
+  });
+}
+
 /** Whether networks of the file have a method of this name that runs them, or a part of this name. */
 export function isPartInFile(module: PyModule, name: string): boolean {
   return module.alone.memo(hasPart, name);
@@ -106,7 +122,7 @@ function hasPart(alone: PyModule, name: string): boolean {
         enclosingClass(parent) === classNode &&
         [...ownNodes(parent)].some(({ type, text }) => {
           const called = type === 'call' ? /^self(?:\.(\w+))*\(/.exec(text) : null;
-          return called !== null && !isOfModule(called[1] ?? '');
+          return called !== null && !isOfModule(called[1] ?? '') && !OF_COLLECTIONS.test(called[0]);
         })
       );
     const assignment = parent.parent;
@@ -118,6 +134,10 @@ function hasPart(alone: PyModule, name: string): boolean {
     );
   });
 }
+
+/** `self.memory.append(…)`: of a list or a dictionary, which runs nothing. */
+const OF_COLLECTIONS =
+  /\.(?:append|appendleft|clear|extend|get|index|insert|items|keys|pop|popleft|popitem|remove|reverse|sort|values)\($/;
 
 /** It has a forward, or inherits from a module: some have only parts that are run by their names. */
 function mayBeNetwork(classNode: PyNode): boolean {
