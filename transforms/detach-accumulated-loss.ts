@@ -133,6 +133,7 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
     if (total.scope.kind === 'module' && !record.spent)
       proof.require('unknown', onlyReadOutside(module, total.name));
     for (const { value } of kept) edit.appendCall(graphCarrier(module, value), '.detach()');
+    if (proof.holds) proof.because(...record.reasons);
     return edit.done(`Detach what is added to \`${total.name}\``, proof);
   },
 };

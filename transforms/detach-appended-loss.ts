@@ -114,6 +114,7 @@ export const detachAppendedLoss: Transform<ListSite> = {
     if (list.scope.kind === 'module' && !record.spent)
       proof.require('unknown', onlyReadOutside(module, list.name));
     for (const value of values) edit.appendCall(graphCarrier(module, value), '.detach()');
+    if (proof.holds) proof.because(...record.reasons);
     return edit.done(`Detach what is appended to \`${list.name}\``, proof);
   },
 };

@@ -151,6 +151,7 @@ export const detachLoggedTensor: Transform<LogSite> = {
         ask('works-without-graph')`Does what \`${shown(store)}\` runs work without the graph of the tensor?`,
       );
     for (const value of values) edit.appendCall(graphCarrier(module, value), '.detach()');
+    if (proof.holds) proof.because(...record.reasons);
     return edit.done(`Detach what \`${shown(store)}\` keeps`, proof);
   },
 };

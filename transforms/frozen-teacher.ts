@@ -19,7 +19,7 @@ import {
   type Site,
   type Transform,
 } from '../src/toolkit/index.js';
-import { doubtsAboutRun, mayRoundOtherwise } from './frozen-teacher/doubts.js';
+import { doubtsAboutRun, mayRoundOtherwise, reasonsFor } from './frozen-teacher/doubts.js';
 import { type TeacherRun, type TeacherSite, teacherSites } from './frozen-teacher/sites.js';
 
 interface Found extends Site {
@@ -106,6 +106,7 @@ export const frozenTeacher: Transform<Found> = {
         last.statement,
         (between) => runsAlikeWithoutGradients(module, between),
       );
+    if (proof.holds) proof.because(...kept.flatMap((run) => reasonsFor(module, run)));
     return edit.done(
       'Run it under `torch.no_grad()`',
       proof,

@@ -15,6 +15,7 @@
  */
 import {
   type GradlessPart,
+  gradlessReasons,
   hasInferenceFastPath,
   hasLstm,
   importsTorch,
@@ -135,6 +136,7 @@ export const noGradBlock: Transform<BlockSite> = {
     }
     const [first, ...others] = run.wrapped;
     if (first === undefined) return edit.refuse('there is nothing to put under it');
+    if (proof.holds) proof.because(...gradlessReasons(module, run.owner, run.wrapped, run.models));
     const manager =
       'flag' in run ? `${edit.name(SET_GRAD_ENABLED, first)}(${run.flag})` : `${edit.name(NO_GRAD, first)}()`;
     if ('flag' in run) edit.nestUnder(`with ${manager}`, first, others.at(-1));

@@ -14,6 +14,7 @@ import {
   doubtsAbout,
   type Evaluation,
   evaluations,
+  gradlessReasons,
   hasInferenceFastPath,
   hasLstm,
   importsTorch,
@@ -142,6 +143,8 @@ export const noGrad: Transform<NoGradSite> = {
       return edit.refuse('whoever calls it does so without gradients: it would save nothing');
     const looked = looksBehindDecorator(module, functionNode);
     if (looked !== undefined) proof.meet({ answer: 'unknown', otherwise: looked });
+    const models = runs.map(({ model }) => model);
+    if (proof.holds) proof.because(...gradlessReasons(module, functionNode, [functionNode], models));
     edit.addDecorator(functionNode, `${edit.name(NO_GRAD, functionNode)}()`);
     const rounding = runs.length > 0 && (hasInferenceFastPath(module) || hasLstm(module));
     return edit.done('Run it under `torch.no_grad()`', proof, rounding ? { numerics: 'rounding' } : {});

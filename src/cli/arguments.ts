@@ -85,6 +85,11 @@ export class Arguments {
     }
   }
 
+  /** The same options for other paths. */
+  about(...operands: readonly string[]): Arguments {
+    return new Arguments(this.command, operands, this.rest, this.values);
+  }
+
   flag(name: OptionName): boolean {
     return this.values[name] === true;
   }

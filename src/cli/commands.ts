@@ -141,11 +141,17 @@ export const COMMANDS = {
     ],
   },
   explain: {
-    summary: 'the page of one transform: why, before and after, when it refuses, measured effect',
-    operands: '<id>',
-    about: 'Everything there is to know about one transform.',
-    options: ['plugin', 'config', 'isolated', 'output', 'pager', ...EVERYWHERE],
-    examples: [['memfix explain no-grad', 'why evaluation without no_grad costs memory']],
+    summary: 'the page of one transform, or why memfix says what it says at a line',
+    operands: '<id | file:line>',
+    about:
+      'Everything there is to know about one transform: why, before and after, when it refuses, measured effect. Of a\n' +
+      'line, what is found or left alone there, and every step of why a fix is safe: what the code shows, what is known\n' +
+      'of the library, and what versions it counts on.',
+    options: ['plugin', 'config', 'isolated', 'target-version', 'output', 'pager', ...EVERYWHERE],
+    examples: [
+      ['memfix explain no-grad', 'why evaluation without no_grad costs memory'],
+      ['memfix explain train.py:42', 'why the fix at that line is safe, or what is not known'],
+    ],
   },
   budget: {
     summary: 'what a training run needs on a GPU, and how to make it fit',

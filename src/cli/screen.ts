@@ -4,7 +4,7 @@ import { type ChangeRow, changeRows, withLessAround } from '../report/change-vie
 import { EFFECT_WORDS } from '../report/effects.js';
 import { measuredEffect } from '../report/evidence.js';
 import { inColor, noColor, type Paint } from '../report/paint.js';
-import { premiseSentence } from '../report/premises.js';
+import { reasonsOf } from '../report/premises.js';
 import { plural, wrap } from '../report/prose.js';
 import type { Standing } from '../report/prove/verified.js';
 import { SAFETY_TONE, standingOf } from '../report/report.js';
@@ -155,7 +155,7 @@ export function detailText({ finding, meta, alternatives, standing }: Card, { pa
     ...alternatives.flatMap(({ title, isThis }, at) =>
       say(`${at + 1}`, isThis ? `${title} (this one)` : title),
     ),
-    ...(finding.premises ?? []).flatMap((premise) => say('counts', `on ${premiseSentence(premise)}`)),
+    ...reasonsOf(finding).flatMap(({ source, text }) => say(source, text)),
     ...(meta === undefined ? [] : say('effect', meta.evidence.verdict)),
     ...(standing === undefined ? [] : say('run', `${standing.label}${standing.words}`)),
     '',

@@ -1,5 +1,6 @@
 import type { Edit, FileEdits } from '../edit/edit.js';
 import type { Question } from '../semantic/question.js';
+import type { Reason } from '../semantic/reason.js';
 import type { Relied } from '../semantic/surroundings.js';
 import type { Premise } from '../semantic/versions.js';
 import type { SourceText } from '../text/decode.js';
@@ -59,6 +60,10 @@ export interface Finding {
   readonly unsafeFixes?: boolean;
   /** The versions that the fix counts on, and what says that they are there. */
   readonly premises?: readonly Premise[];
+  /** Why the fix is right, as far as the code and the library prove it. */
+  readonly reasons?: readonly Reason[];
+  /** What was asked as well, and the code answers. */
+  readonly answered?: readonly Question[];
   /** Present unless the site was refused or the advice has no diff. */
   readonly fix?: ProposedFix;
   /** What a person should do, where there is no diff. */

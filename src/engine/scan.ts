@@ -304,6 +304,8 @@ function findingFor(
     numerics: result.numerics,
     questions: [...result.questions, ...doubts],
     ...(premises.length > 0 && { premises }),
+    ...(result.reasons.length > 0 && { reasons: result.reasons }),
+    ...(result.answered.length > 0 && { answered: result.answered }),
     fix: {
       title: result.title,
       edits: result.edits,

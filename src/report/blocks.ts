@@ -1,7 +1,9 @@
 import type { Finding } from '../engine/outcome.js';
+import type { Source } from '../semantic/reason.js';
 import { lineText, placeMark } from '../text/place.js';
 import { printable, widthOf } from './cells.js';
 import type { Paint } from './paint.js';
+import { reasonsOf } from './premises.js';
 import { plural, wrap } from './prose.js';
 import { isRefused, type Report, SAFETY_TONE, type Shown, type View } from './report.js';
 
@@ -40,6 +42,29 @@ export function doubtLines(
     ...questions.flatMap(({ text }) => labelled(text, '? ', { width }, paint.yellow, paint.bold)),
     ...assumed.flatMap(({ text }) => labelled(text, 'assumed: ', { width }, paint.green)),
   ];
+}
+
+const PROVEN: Readonly<Record<Source, string>> = {
+  code: 'the code says: ',
+  library: 'the library says: ',
+  stated: 'counts on: ',
+};
+
+/** Why the fix is right, a step each. */
+export function reasonLines(finding: Finding, { paint, width }: Pick<View, 'paint' | 'width'>): string[] {
+  return reasonsOf(finding).flatMap(({ source, text }) =>
+    labelled(text, PROVEN[source], { width }, paint.dim),
+  );
+}
+
+/** What was asked and stands in nobody's way, without what would be at stake. */
+export function answeredLines(
+  { answered = [] }: Finding,
+  { paint, width }: Pick<View, 'paint' | 'width'>,
+): string[] {
+  return answered.flatMap(({ text }) =>
+    labelled(text.replace(/ \([^?]*\)\?$/, '?'), 'checked: ', { width }, paint.dim),
+  );
 }
 
 /** On one line where it fits; else the place alone, so that a terminal still makes it clickable. */

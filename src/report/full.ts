@@ -1,14 +1,23 @@
 import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
 import type { Ranked } from '../oom/rank.js';
 import { Lines } from '../text/lines.js';
-import { apartBlock, apartFrom, blockText, doubtLines, headingOf, labelled, MARGIN } from './blocks.js';
+import {
+  answeredLines,
+  apartBlock,
+  apartFrom,
+  blockText,
+  doubtLines,
+  headingOf,
+  labelled,
+  MARGIN,
+  reasonLines,
+} from './blocks.js';
 import { linesAround } from './by-cell.js';
 import { printable } from './cells.js';
 import { diffView } from './diff-view.js';
 import { frame } from './frame.js';
 import { renderDiagnosis, renderNextSteps } from './oom.js';
 import { ownHunks } from './own-hunks.js';
-import { premiseSentence } from './premises.js';
 import type { Standing } from './prove/verified.js';
 import {
   alternativeSentence,
@@ -128,8 +137,7 @@ function verdict(finding: Finding, view: View): string[] {
     ...(finding.alternativeTo === undefined
       ? []
       : labelled(alternativeSentence(finding.alternativeTo), 'alternative: ', view, paint.yellow)),
-    ...(view.verbose ? (finding.premises ?? []) : []).flatMap((premise) =>
-      labelled(premiseSentence(premise), 'counts on: ', view, paint.dim),
-    ),
+    ...(view.verbose ? reasonLines(finding, view) : []),
+    ...(view.isThorough === true ? answeredLines(finding, view) : []),
   ];
 }

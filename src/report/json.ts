@@ -1,6 +1,7 @@
 import { byPosition, type Edit } from '../edit/edit.js';
 import type { Scan } from '../engine/outcome.js';
 import { aboutWhat, type Question } from '../semantic/question.js';
+import type { Reason } from '../semantic/reason.js';
 import type { SourceText } from '../text/decode.js';
 import { Lines, type Position } from '../text/lines.js';
 import type { Numerics, Safety } from '../toolkit/contract.js';
@@ -71,6 +72,10 @@ export interface JsonFinding {
   readonly alternativeTo: readonly string[];
   /** The versions that the fix counts on, and what says that they are there. */
   readonly premises: readonly JsonPremise[];
+  /** Why the fix is right, a step each, as far as the code and the library prove it. */
+  readonly reasons: readonly Reason[];
+  /** Questions of its transform that the code answers: nothing speaks against the fix there. */
+  readonly answered: readonly JsonQuestion[];
   /** Why the site was left alone; `null` for a finding. */
   readonly refusal: string | null;
   readonly fix: JsonFix | null;
@@ -258,6 +263,8 @@ function findingJson({ scan, finding, ranked }: Shown, lines: Lines, { proven }:
     alternatives: finding.alternatives ?? [],
     alternativeTo: finding.alternativeTo ?? [],
     premises: (finding.premises ?? []).map((premise) => ({ ...premise, assumed: premise.assumed ?? null })),
+    reasons: finding.reasons ?? [],
+    answered: (finding.answered ?? []).map((each) => questionJson(finding.transform, each)),
     refusal: finding.refusal ?? null,
     fix:
       fix === undefined

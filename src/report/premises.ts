@@ -1,4 +1,5 @@
 import type { Finding } from '../engine/outcome.js';
+import type { Reason } from '../semantic/reason.js';
 import type { Premise } from '../semantic/versions.js';
 import type { Report } from './report.js';
 
@@ -45,4 +46,12 @@ export function assumptionSentences(assumptions: readonly Assumption[]): readonl
 /** "torch 2.0 or newer: uv.lock:3 says `torch ==2.4.0`" */
 export function premiseSentence({ package: name, atLeast, because }: Premise): string {
   return `${name} ${atLeast} or newer: ${because}`;
+}
+
+/** Why a fix is right: what the code and the library prove, then what was stated. */
+export function reasonsOf({ reasons = [], premises = [] }: Finding): readonly Reason[] {
+  return [
+    ...reasons,
+    ...premises.map((premise) => ({ source: 'stated' as const, text: premiseSentence(premise) })),
+  ];
 }

@@ -70,6 +70,8 @@ export interface View {
   readonly width: number;
   /** Also show the sites that were seen and left alone. */
   readonly verbose: boolean;
+  /** Also show the questions that the code answers. */
+  readonly isThorough?: boolean;
   /** A person reads it as it is: what does not fit may be cut. */
   readonly isTerminal?: boolean;
 }

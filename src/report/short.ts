@@ -1,7 +1,16 @@
 import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
 import { Lines } from '../text/lines.js';
 import { placeText } from '../text/place.js';
-import { apartBlock, apartFrom, blockText, doubtLines, headingOf, labelled, MARGIN } from './blocks.js';
+import {
+  apartBlock,
+  apartFrom,
+  blockText,
+  doubtLines,
+  headingOf,
+  labelled,
+  MARGIN,
+  reasonLines,
+} from './blocks.js';
 import { linesAround } from './by-cell.js';
 import { printable } from './cells.js';
 import { changeBlock } from './change-block.js';
@@ -10,7 +19,6 @@ import { frame } from './frame.js';
 import { otherWays, rankLabel } from './full.js';
 import { renderDiagnosis, renderNextSteps } from './oom.js';
 import { ownHunks } from './own-hunks.js';
-import { premiseSentence } from './premises.js';
 import { plural, shellWord, wrap } from './prose.js';
 import type { Standing } from './prove/verified.js';
 import {
@@ -131,9 +139,7 @@ function findingBlock(
       : labelled(alternativeSentence(finding.alternativeTo), 'alternative: ', view, paint.yellow)),
     ...otherWays(finding, scan.findings, view),
     ...(finding.advice === undefined ? [] : labelled(finding.advice, 'advice: ', view, paint.bold)),
-    ...(view.verbose ? (finding.premises ?? []) : []).flatMap((premise) =>
-      labelled(premiseSentence(premise), 'counts on: ', view, paint.dim),
-    ),
+    ...(view.verbose ? reasonLines(finding, view) : []),
     ...(measured === undefined ? [] : labelled(measured, 'measured on your run: ', view, paint.bold)),
     ...(standing === undefined ? [] : labelled(standing.words, standing.label, view, paint.bold)),
     ...(finding.fix === undefined

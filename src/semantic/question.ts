@@ -19,13 +19,13 @@ export function aboutWhat({ kind, subject }: Question): string {
 /** Lines move: `train.py:12` is `train.py` to who remembers an answer. */
 const LINE = /(?<=\.\w+):\d+/g;
 
-/** The only way to make one: ``ask('sized')`Does ${code} have a length?` ``. The first value is its subject. */
+/** The only way to make one: ``ask('sized')`Does ${code} have a length?` ``. The first value is its subject; it has none where a value is missing. */
 export function ask(
   kind: string,
 ): (words: TemplateStringsArray, ...values: readonly (string | undefined)[]) => Question {
   return (words, ...values) => ({
     kind,
-    subject: (values[0] ?? '').replaceAll('`', '').replace(LINE, ''),
+    subject: values.includes(undefined) ? '' : (values[0] ?? '').replaceAll('`', '').replace(LINE, ''),
     text: words.map((part, at) => part + (values[at] ?? '')).join(''),
   });
 }

@@ -1,6 +1,7 @@
 import type { Edit, FileEdits } from '../edit/edit.js';
 import type { PyModule } from '../semantic/module.js';
 import type { Question } from '../semantic/question.js';
+import type { Reason } from '../semantic/reason.js';
 import type { Premise } from '../semantic/versions.js';
 import type { Glimpse } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
@@ -130,6 +131,10 @@ export interface Fix {
   readonly questions: readonly Question[];
   /** The versions that it counts on, besides those of its transform. */
   readonly premises: readonly Premise[];
+  /** What the code and the library prove of it. */
+  readonly reasons: readonly Reason[];
+  /** What was asked, too, and is so: nothing speaks against it. */
+  readonly answered: readonly Question[];
   /** Where the site asks for more care than its transform: never looser. */
   readonly safety: Safety;
   readonly numerics: Numerics;

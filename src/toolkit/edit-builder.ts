@@ -264,6 +264,8 @@ export class EditBuilder {
       beside: [...this.#beside.values()],
       questions: proof.questions,
       premises: proof.premises,
+      reasons: proof.reasons,
+      answered: proof.answered,
       safety: strictest(
         this.meta.safety,
         stricter.safety ?? 'safe',

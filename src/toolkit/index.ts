@@ -144,6 +144,7 @@ export {
   numericFunctions,
   numericRunsIn,
 } from '../torch/grad/numeric-runs.js';
+export { gradlessReasons } from '../torch/grad/reasons.js';
 export { compilerOf, importsTorch } from '../torch/grad/roles.js';
 export { isInTraining } from '../torch/grad/teachers.js';
 export { mayWalk, type Walk, walks } from '../torch/grad/walks.js';

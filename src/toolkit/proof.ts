@@ -1,19 +1,22 @@
 import type { Answer } from '../semantic/answer.js';
 import type { Gate } from '../semantic/gate.js';
 import type { Question } from '../semantic/question.js';
+import type { Reason } from '../semantic/reason.js';
 import type { Premise } from '../semantic/versions.js';
 
-/** Collects the gates of one site. `no` refuses it, `unknown` makes it unsafe and asks a question, `yes` says nothing. */
+/** Collects the gates of one site. `no` refuses it, `unknown` makes it unsafe and asks a question, `yes` is kept as answered. */
 export class Proof {
   readonly #questions: Question[] = [];
   readonly #premises: Premise[] = [];
+  readonly #reasons: Reason[] = [];
+  readonly #answered: Question[] = [];
   #refuted: string | undefined;
 
   /** Where the answer can be `no`, the words for it complete "left alone because …". */
   require(answer: 'yes' | 'unknown', otherwise: Question): this;
   require(answer: Answer, otherwise: { readonly no: string; readonly unknown: Question }): this;
   require(answer: Answer, otherwise: Question | { readonly no: string; readonly unknown: Question }): this {
-    if (answer === 'unknown') this.#ask('unknown' in otherwise ? otherwise.unknown : otherwise);
+    this.#settle(answer, 'unknown' in otherwise ? otherwise.unknown : otherwise);
     if (answer === 'no' && 'no' in otherwise) this.#refuted ??= otherwise.no;
     return this;
   }
@@ -23,13 +26,22 @@ export class Proof {
     for (const { answer, otherwise } of gates) {
       if (typeof otherwise === 'string') this.forbid(answer === 'no', otherwise);
       else if ('no' in otherwise) this.require(answer, otherwise);
-      else if (answer === 'unknown') this.#ask(otherwise);
+      else this.#settle(answer, otherwise);
     }
     return this;
   }
 
-  #ask(question: Question): void {
-    if (!this.#questions.some(({ text }) => text === question.text)) this.#questions.push(question);
+  #settle(answer: Answer, question: Question): void {
+    // A question about nobody is answered because there is nobody.
+    if (answer === 'no' || (answer === 'yes' && question.subject === '')) return;
+    const asked = answer === 'yes' ? this.#answered : this.#questions;
+    if (!asked.some(({ text }) => text === question.text)) asked.push(question);
+  }
+
+  /** What an analysis has found that makes the fix right. */
+  because(...reasons: readonly Reason[]): this {
+    this.#reasons.push(...reasons);
+    return this;
   }
 
   /** A gate whose failing would crash or change results when applied. */
@@ -46,6 +58,15 @@ export class Proof {
 
   get premises(): readonly Premise[] {
     return this.#premises;
+  }
+
+  get reasons(): readonly Reason[] {
+    return this.#reasons;
+  }
+
+  /** The questions whose answer the code gives. */
+  get answered(): readonly Question[] {
+    return this.#answered;
   }
 
   get refuted(): string | undefined {

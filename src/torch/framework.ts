@@ -14,7 +14,7 @@ export function importsOtherFramework(module: PyModule): boolean {
 /** Named where `isTorchCode` is unknown. */
 export const IS_TORCH = {
   no: 'its tensors are not those of torch',
-  unknown: ask('torch-code')`Are the tensors of this file those of \`${'torch'}\`, which it does not import?`,
+  unknown: ask('torch-code')`Are the tensors of this file those of \`${'torch'}\` (it does not import it)?`,
 };
 
 /** Whether the tensors of this file are torch's: it imports torch, itself or by `import *`, or it trains as torch does and imports no other framework. */

@@ -170,7 +170,10 @@ describe('a word that memfix does not know', () => {
     ],
     [['check', '--since'], expect.stringContaining('--since')],
     [['undo', 'gone.py', '.'], '`gone.py`: it does not exist'],
-    [['explain'], '`memfix explain` takes the id of one transform; `memfix list` shows them all.'],
+    [
+      ['explain'],
+      '`memfix explain` takes the id of one transform, or a place such as `train.py:42`; `memfix list` shows all transforms.',
+    ],
     [['check', '--changed'], expect.stringMatching(/^`--changed` asks git, and .* is in no repository$/)],
     [['check', 'gone.py'], '`gone.py` does not exist'],
     [['check', 'good.py/x'], '`good.py/x` does not exist'],

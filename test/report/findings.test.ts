@@ -262,6 +262,8 @@ describe('json', () => {
           alternatives: [],
           alternativeTo: [],
           premises: [],
+          reasons: [],
+          answered: [],
           refusal: null,
           fix: {
             title: 'Detach it',

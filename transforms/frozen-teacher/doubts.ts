@@ -1,9 +1,10 @@
 import { definitionOf } from '../../src/semantic/flow.js';
-import { shown } from '../../src/semantic/gate.js';
+import { shown, spotOf } from '../../src/semantic/gate.js';
 import { readerOfVariables } from '../../src/semantic/liveness.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { mayBeReadElsewhere } from '../../src/semantic/project-names.js';
 import { ask } from '../../src/semantic/question.js';
+import type { Reason } from '../../src/semantic/reason.js';
 import { contextManagers, enclosingFunction, enclosingWiths } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { IS_TORCH } from '../../src/torch/framework.js';
@@ -41,6 +42,20 @@ export function doubtsAboutRun(module: PyModule, run: TeacherRun): readonly Grad
     found.push(doubt);
   }
   return found;
+}
+
+/** Why a run that nothing speaks against needs no graph. */
+export function reasonsFor(module: PyModule, run: TeacherRun): readonly Reason[] {
+  const code = (text: string): Reason => ({ source: 'code', text });
+  const place = `\`${shown(run.statement)}\` (${spotOf(module, run.statement)})`;
+  if (isOnlyReadDetached(module, run))
+    return [code(`all that comes of ${place} is detached before anybody computes with it, or only read`)];
+  return run.networks.flatMap((network) => [
+    code(
+      `no optimizer of the project gets the parameters of \`${shown(network)}\`, and nobody reads their gradients`,
+    ),
+    code(`what ${place} gets was computed by no network that is trained, and asks for no gradient`),
+  ]);
 }
 
 /** Without gradients, other kernels or another program may run. */

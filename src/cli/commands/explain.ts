@@ -12,7 +12,15 @@ export async function explain(context: Context): Promise<number> {
   const { args, catalogue, view } = context;
   const [id, another] = args.operands;
   if (id === undefined || another !== undefined) {
-    throw args.misuse('`memfix explain` takes the id of one transform; `memfix list` shows them all.');
+    throw args.misuse(
+      '`memfix explain` takes the id of one transform, or a place such as `train.py:42`; `memfix list` shows all transforms.',
+    );
+  }
+  const place = /^(?<path>.+\.(?:pyi?|ipynb))(?::(?<line>\d+))?(?::\d+)?$/.exec(id)?.groups;
+  if (place !== undefined) {
+    const { explainPlace } = await import('../place-explained.js');
+    const { path = id, line } = place;
+    return explainPlace(context, path, line === undefined ? undefined : Number(line));
   }
   const meta = new Vocabulary(catalogue).meta(id);
   await context.show(terminalPage(meta, exampleOf(meta, catalogue), view));

@@ -1,12 +1,20 @@
 import type { Answer } from '../../semantic/answer.js';
 import { partReturned } from '../../semantic/function-uses.js';
-import { type Gate, shown } from '../../semantic/gate.js';
+import { type Gate, shown, spotOf } from '../../semantic/gate.js';
 import { readerNamed, readerOfVariable } from '../../semantic/liveness.js';
 import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
 import { isProgram } from '../../semantic/program.js';
 import { functionsNamed, type NamedFunction } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
-import { enclosingFunction, enclosingLoops, unparenthesized } from '../../semantic/statements.js';
+import type { Reason } from '../../semantic/reason.js';
+import {
+  enclosingFunction,
+  enclosingLoops,
+  statementOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
+import { readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { gradUseIn } from '../../values/effects/grad.js';
 import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../values/effects/mode.js';
@@ -39,6 +47,8 @@ export interface LossRecord {
   readonly differentiated: boolean;
   /** The same, and it surely held something: nobody can differentiate it again. */
   readonly spent: boolean;
+  /** Where the record goes, if all gates hold. */
+  readonly reasons: readonly Reason[];
 }
 
 /**
@@ -113,7 +123,35 @@ export function lossRecord(
     });
     gates.push(...gatesOfCallers(module, fate, false));
   }
-  return { gates, differentiated, spent: differentiated && certain };
+  const reasons = [...reasonsOf(module, binding, values, using)];
+  return { gates, differentiated, spent: differentiated && certain, reasons };
+}
+
+/** Places that are named of what is read. */
+const MOST_READS = 4;
+
+function* reasonsOf(
+  module: PyModule,
+  binding: PyNode,
+  values: readonly PyNode[],
+  using: readonly (PyNode | undefined)[],
+): Generator<Reason> {
+  for (const [at, value] of values.entries()) {
+    const call = using[at];
+    if (call === undefined) continue;
+    yield {
+      source: 'code',
+      text: `\`${shown(call)}\` (${spotOf(module, call)}) uses up the graph of \`${shown(value)}\` in its own round`,
+    };
+  }
+  const name = `\`${shown(binding)}\``;
+  const reads = binding.type === 'identifier' ? readsOf(module, binding) : [];
+  for (const read of reads.filter((each) => roleOf(each) === 'read').slice(0, MOST_READS))
+    yield {
+      source: 'code',
+      text: `\`${shown(statementOf(read))}\` (${spotOf(module, read)}) reads ${name} and differentiates nothing`,
+    };
+  yield { source: 'code', text: `nobody who gets ${name} differentiates it` };
 }
 
 /** `losses.append(value)`: a change of the element is one of the value. A sum is a tensor of its own. */

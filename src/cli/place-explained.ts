@@ -1,0 +1,41 @@
+import type { Finding } from '../engine/outcome.js';
+import { renderFull } from '../report/full.js';
+import { Context, EXIT } from './context.js';
+import { lookThrough, prepare } from './looking.js';
+
+/** What is found or left alone at a line of a file, with every step of why; without a line, in all of the file. */
+export async function explainPlace(
+  context: Context,
+  path: string,
+  line: number | undefined,
+): Promise<number> {
+  const asked = new Context(context.io, context.args.about(path), context.catalogue);
+  const seen = await lookThrough(asked, await prepare(asked), 'report');
+  const findings = seen.scans.flatMap((scan) => scan.findings);
+  const here = line === undefined ? findings : findings.filter((finding) => isAt(finding, line));
+  const told = here.length > 0 ? here : nearest(findings, line ?? 1);
+  if (here.length === 0)
+    asked.say(
+      `Nothing is found or left alone at ${path}${line === undefined ? '' : `:${line}`}.` +
+        (told.length === 0 ? '' : ' The nearest of the file:'),
+    );
+  const report = {
+    scans: seen.scans.map((scan) => ({ ...scan, findings: told, notes: [] })),
+    skipped: seen.skipped,
+    checked: seen.files,
+  };
+  await asked.show(renderFull(report, { ...asked.view, verbose: true, isThorough: true }));
+  asked.confess(seen.crashes, []);
+  return seen.crashes.length > 0 ? EXIT.error : EXIT.clean;
+}
+
+/** It points there, or its fix changes that line. */
+function isAt({ at, end }: Finding, line: number): boolean {
+  return at.line <= line && line <= end.line;
+}
+
+function nearest(findings: readonly Finding[], line: number): readonly Finding[] {
+  const away = ({ at }: Finding): number => Math.abs(at.line - line);
+  const least = Math.min(...findings.map(away));
+  return findings.filter((finding) => away(finding) === least);
+}
