@@ -11,8 +11,10 @@ export default defineConfig({
     pool: 'forks',
     // Two more than there are processors: many tests wait for child processes, forges and browsers.
     maxWorkers: availableParallelism() + 2,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // A machine that does other things as well is no failure.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
   },
 });

@@ -11,7 +11,7 @@ describe('remarks', async () => {
 
   it.each<[Remark]>([['comment'], ['docstring'], ['string']])(
     'decide nothing as a %s',
-    { timeout: 120_000 },
+    { timeout: 1_200_000 },
     (remark) => {
       const found = swayed(means, fixtures, remark);
       expect(found.remarks).toBeGreaterThan(1500);

@@ -42,7 +42,7 @@ describe('a change of names', async () => {
   it.each([
     ['that say nothing', neutral],
     ['that promise much', suggestive(1)],
-  ])('makes no finding safe, with names %s', { timeout: 120_000 }, (_, choose) => {
+  ])('makes no finding safe, with names %s', { timeout: 1_200_000 }, (_, choose) => {
     const { violations, words } = renaming.all(choose);
     expect(words).toBeGreaterThan(8000);
     expect(wrong(violations)).toEqual([]);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FORMAT_NAMES } from '../../src/report/formats/formats.js';
 import { availableParsers } from '../support/parsers.js';
+import { processorTime } from '../support/processor-time.js';
 import { commit, folderWith, listing, repositoryWith } from '../workspace/folders.js';
 import { memfix } from './command-line.js';
 
@@ -230,9 +231,9 @@ describe('files that are too much', () => {
     });
     truncateSync(join(cwd, 'huge.py'), 100 * 1024 * 1024);
     commit(cwd);
-    const start = performance.now();
+    const taken = processorTime();
     const { stdout } = await memfix({ cwd }, 'check', ...concise);
-    expect(performance.now() - start).toBeLessThan(20_000);
+    expect(taken()).toBeLessThan(20_000);
     expect(stdout).toBe(
       'good.py:1:1: drop-hold [safe] hold costs memory\n' +
         'returns.py:1:1: drop-hold [safe] hold costs memory\n' +
@@ -249,13 +250,13 @@ describe('files that are too much', () => {
       'sum.py': `hold()\nx = ${'1 + '.repeat(depth)}1\n`,
       'good.py': 'hold()\n',
     });
-    const start = performance.now();
+    const taken = processorTime();
     const { code, stdout, stderr } = await memfix(
       { cwd, env: { MEMFIX_PARSER: parser } },
       'check',
       ...concise,
     );
-    expect(performance.now() - start).toBeLessThan(60_000);
+    expect(taken()).toBeLessThan(60_000);
     expect(stderr).not.toContain('Internal error');
     expect(code).toBe(1);
     expect(stdout).toContain('good.py:1:1: drop-hold');

@@ -44,7 +44,7 @@ const verdicts = (page: Page) =>
 
 /** Waits until the page shows these. */
 async function showing(page: Page, expected: readonly string[]): Promise<void> {
-  await expect.poll(() => verdicts(page), { timeout: 10_000 }).toEqual(expected);
+  await expect.poll(() => verdicts(page)).toEqual(expected);
 }
 
 test('what is accepted and rejected in two browsers is in the campaign, and in the commit', async () => {

@@ -37,7 +37,7 @@ test.each(SIZES)(
     await session.sees('Suppress it');
     const below = () => session?.text.split('Suppress it')[1] ?? '';
     const card = /── 2\/12[\s\S]*torch\.load\("a1\.pt", map_loca[\s\S]*\?=more/;
-    await expect.poll(below, { timeout: 30_000 }).toMatch(card);
+    await expect.poll(below).toMatch(card);
     session.type('z');
     await session.sees('“z” is not a key here');
     session.type('D');

@@ -89,12 +89,12 @@ describe('the hunks of edits', () => {
 
   test('take no longer in a large text', () => {
     const lines = new Lines(numbered(200_000).join(''));
-    const start = performance.now();
+    const taken = processorTime();
     for (let at = 0; at < 5_000; at++) {
       const edits = [5, 40 * at + 1_000].map((offset) => ({ start: offset, end: offset, text: 'x\n' }));
       expect(shownHunksOf(lines, edits)).toHaveLength(2);
     }
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(taken()).toBeLessThan(10_000);
   });
 });
 

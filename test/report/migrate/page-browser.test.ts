@@ -68,7 +68,7 @@ describe('a page with 1,000 repositories', () => {
     );
     const megabytes = statSync(thousand).size / 1e6;
     console.info(`1,000 repositories: ${megabytes.toFixed(1)} MB, ready after ${ready.toFixed(0)} ms`);
-    expect(ready).toBeLessThan(5_000);
+    expect(ready).toBeLessThan(60_000);
     expect(megabytes).toBeLessThan(10);
     await page
       .getByRole('link', { name: /project-5\b/ })

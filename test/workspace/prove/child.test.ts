@@ -65,11 +65,11 @@ describe('the log of a command', () => {
 
   test('does not wait for one that keeps the output open', async () => {
     const setsid =
-      'env -u MEMFIX_TEST_MARK setsid sh -c "echo $$ > pid; exec sleep 20" & sleep 0.3; echo done';
+      'env -u MEMFIX_TEST_MARK setsid sh -c "echo $$ > pid; exec sleep 60" & sleep 0.3; echo done';
     const run = errand(setsid);
     const started = performance.now();
     await runToEnd(run);
-    expect(performance.now() - started).toBeLessThan(15_000);
+    expect(performance.now() - started).toBeLessThan(50_000);
     expect(readFileSync(run.log, 'utf8')).toBe('done\n');
   });
 });
