@@ -79,6 +79,14 @@ export class Ask {
     const { input, output } = this.terminal;
     const plain = (text: string) => text;
     const style = this.terminal.color ? {} : { message: plain, answer: plain };
+    const ahead = this.#typedAhead();
+    const end = ahead.search(/[\r\n]/);
+    if (end !== -1) {
+      const text = ahead.slice(0, end);
+      if (end + 1 < ahead.length) input.unshift(Buffer.from(ahead.slice(end + 1)));
+      output.write(`${forTerminal(`${prefix} ${message} ${text}`)}\n`);
+      return { kind: 'line', text };
+    }
     const escaped = new AbortController();
     // Arrows and other keys begin with the same byte, and bring more in one piece.
     const onData = (chunk: Buffer | string) => {
@@ -95,6 +103,7 @@ export class Ask {
         name: 'line',
         message: forTerminal(message),
         theme: { prefix: forTerminal(prefix), style },
+        ...(ahead !== '' && { default: ahead, prefill: 'editable' as const }),
       });
       return { kind: 'line', text: line };
     } catch (error) {
@@ -105,6 +114,16 @@ export class Ask {
     } finally {
       input.removeListener('data', onData);
     }
+  }
+
+  /** What was typed for a line before it was asked for: the library that asks would drop it. Not where a key leaves it. */
+  #typedAhead(): string {
+    const { input } = this.terminal;
+    const typed: Buffer | string | null = input.read();
+    if (typed === null) return '';
+    if (/^[^\x00-\x09\x0b\x0c\x0e-\x1f\x7f]*$/.test(typed.toString())) return typed.toString();
+    input.unshift(typed);
+    return '';
   }
 
   /** Drops what was typed ahead, for a question that the person cannot have seen. */

@@ -10,9 +10,15 @@ export const KEYS: readonly KeyHelp[] = [
   { key: 'Y', does: 'as y, and remember the yes in the config, here or for all like it' },
   { key: '1-9', does: 'show that one of several alternatives; y takes it and leaves the others' },
   { key: 'l', does: 'apply it and those in a row after it that are like it' },
-  { key: 'a', does: 'apply it and the rest of this file (advice needs its own y)' },
+  {
+    key: 'a',
+    does: 'apply it and the rest of this file: of a safe one, what is safe (advice needs its own y)',
+  },
   { key: 'd', does: 'skip it and the rest of this file' },
-  { key: 'A', does: 'apply all of this transform, in every file (advice needs its own y)' },
+  {
+    key: 'A',
+    does: 'apply all of this transform, in every file: of a safe one, what is safe (advice needs its own y)',
+  },
   { key: 'D', does: 'skip all of this transform, in every file' },
   { key: 'e', does: 'edit the replacement in $VISUAL, $EDITOR or the editor of git' },
   { key: 's', does: 'suppress it with a comment, with a reason if you like' },

@@ -250,28 +250,47 @@ function toAlternative(review: Review, number: number): Review {
   return { ...review, cursor: review.items.indexOf(meant) };
 }
 
-/** Open findings of the transform on screen, itself included. */
-export function openOfTransform(review: Review): number {
-  return allOfTransform(review).length;
+/** Open findings of the transform on screen, itself included, and those of them that `A` takes. */
+export function openOfTransform(review: Review): { readonly kin: number; readonly reach: number } {
+  const all = allOfTransform(review);
+  return { kin: all.length, reach: takenTogether(review, all).length };
+}
+
+/** Advice is only ever taken by its own `y`, and what is unsafe only where an unsafe one is on the screen. */
+function takenTogether(review: Review, items: readonly Item[]): readonly Item[] {
+  const { safety } = current(review);
+  return items.filter((item) => item.safety === 'safe' || (item.safety === 'unsafe' && safety === 'unsafe'));
 }
 
 function isMeant(review: Review, item: Item, inReach: boolean): boolean {
   return inReach && (item === current(review) || !review.answers.has(item.ref));
 }
 
-/** Advice is only ever taken by its own `y`; the rest is applied, and said so where it is not proven safe. */
+/** What can be taken together is applied, and said so where it is not proven safe; the rest is left open. */
 function acceptAll(review: Review, meant: readonly Item[], what: string): Review {
-  const able = meant.filter((item) => item.safety !== 'advice');
+  const able = takenTogether(review, meant);
   const items = able.filter((item, at) => !able.slice(0, at).some(({ ref }) => item.rivals.includes(ref)));
   const unsafe = items.filter((item) => item.safety === 'unsafe').length;
-  const left = meant.length - able.length;
-  const advice = left === 0 ? '' : ` Left open: ${left} advice, which needs its own y.`;
-  if (items.length === 0) return noted(review, `Nothing to apply in one go.${advice}`);
+  const left = meant.filter(
+    (item) => !able.includes(item) && !items.some(({ ref }) => item.rivals.includes(ref)),
+  );
+  const rest = leftNote(left);
+  if (items.length === 0) return noted(review, `Nothing to apply in one go.${rest}`);
   // What is only the one on screen is answered as by `y`.
-  if (items.length === 1 && left === 0) return decide(review, items, accept);
+  if (items.length === 1 && left.length === 0) return decide(review, items, accept);
   const risk = unsafe === 0 ? '' : `, ${unsafe} of them unsafe`;
-  const note = `Accepted ${items.length} of ${what}${risk}; u takes it back.${advice}`;
+  const note = `Accepted ${items.length} of ${what}${risk}; u takes it back.${rest}`;
   return noted(decide(review, items, accept), note);
+}
+
+function leftNote(left: readonly Item[]): string {
+  const advice = left.filter((item) => item.safety === 'advice').length;
+  const unsafe = left.length - advice;
+  const parts = [
+    ...(unsafe === 0 ? [] : [`${unsafe} unsafe, which ${unsafe === 1 ? 'is' : 'are'} asked about`]),
+    ...(advice === 0 ? [] : [`${advice} advice, which needs its own y`]),
+  ];
+  return parts.length === 0 ? '' : ` Left open: ${parts.join('; ')}.`;
 }
 
 function skipAll(review: Review, items: readonly Item[], what: string): Review {

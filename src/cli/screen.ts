@@ -31,6 +31,8 @@ export interface Card {
   readonly answered: number;
   /** Open findings of its transform, and those in a row that are like it; itself included. */
   readonly kin: number;
+  /** How many of these one key takes: of a safe one, the safe ones. */
+  readonly reach: number;
   readonly row: number;
   readonly path: string;
   readonly source: SourceText;
@@ -95,14 +97,16 @@ export function cardText(card: Card, look: Look, from?: number): Drawn {
 
 /** The keys that are asked for most, spelt out. */
 export function promptText(card: Card, { paint, width }: Look): string {
-  const { position, total, finding, kin, row, alternatives } = card;
+  const { position, total, finding, kin, reach, row, alternatives } = card;
   const keys = [
     finding.safety === 'advice' ? '[y]es, take this advice' : '[y]es',
     '[n]o',
     ...(finding.questions.length > 0 ? ['[Y]es for good'] : []),
     ...(alternatives.length > 0 ? [`[1-${alternatives.length}] another way`] : []),
     ...(row > 1 ? [`[l]ike it: ${row} in a row`] : []),
-    ...(kin > 1 ? [`[A]ll ${kin} of this kind`] : []),
+    ...(reach > 1
+      ? [`[A]ll ${reach} ${reach < kin && finding.safety === 'safe' ? 'safe ones' : 'of this kind'}`]
+      : []),
     '[e]dit',
     '[q]uit',
     '?=more',

@@ -33,7 +33,7 @@ export async function cardOf(
   return {
     ...{ position: numbersOf(review.items)[review.cursor] ?? 1, total: places.length },
     answered: places.filter((place) => isAnswered(place, review.answers)).length,
-    ...{ kin: openOfTransform(review), row: likeInARow(review).length },
+    ...{ ...openOfTransform(review), row: likeInARow(review).length },
     alternatives: alternativesOf(review).map((each) => ({
       title: `${each.transform} (${each.safety}): ${files.finding(each).fix?.title}`,
       isThis: each === item,

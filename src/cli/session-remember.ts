@@ -1,6 +1,7 @@
 import type { EngineSetup } from '../engine/engine.js';
 import type { Question } from '../semantic/question.js';
 import type { Reach } from '../workspace/assumptions.js';
+import { CTRL_C } from './keys.js';
 
 /** Writes a yes to these questions down; `note` says what was written, or why nothing was. */
 export type Remember = (
@@ -39,9 +40,15 @@ export function reachQuestion(count: number, file = 'the configuration'): string
 
 const REACHES: Readonly<Record<string, Reach>> = { t: 'here', f: 'file', a: 'everywhere' };
 
-/** What a person means by a letter or a word; undefined where that is nothing known. */
-export function reachMeant(typed: string): Reach | undefined {
-  return REACHES[typed.trim().toLowerCase().slice(0, 1)];
+/** What a person means by a key; undefined where that is nothing known. */
+export function reachMeant(key: string): Reach | undefined {
+  return REACHES[key.toLowerCase()];
+}
+
+export function nothingRemembered(key: string): string {
+  const nothing = 'Nothing was remembered, and nothing answered.';
+  if (key === CTRL_C) return `${nothing} Ctrl-C once more ends the review.`;
+  return /^[!-~]$/.test(key) ? `${nothing} t, f or a says how far the yes reaches.` : nothing;
 }
 
 /** What a review says at its end of a yes that was written down. */

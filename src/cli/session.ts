@@ -11,7 +11,7 @@ import { ReviewedFiles } from './session-files.js';
 import { goTo } from './session-find.js';
 import type { ReviewInput, ReviewResult } from './session-input.js';
 import { Memory } from './session-memory.js';
-import { covers, reachMeant, reachQuestion, takenBackNote } from './session-remember.js';
+import { covers, nothingRemembered, reachMeant, reachQuestion, takenBackNote } from './session-remember.js';
 import { changeNote, goneIn, rescanned } from './session-rescan.js';
 import { type Landed, land, pathsToWrite } from './session-write.js';
 
@@ -250,14 +250,14 @@ class Session {
     // The card may have room for some of them only.
     if (questions.length > 1) this.#print(questionsText({ finding }, look));
     this.#print(noteText(reachQuestion(questions.length, this.input.assumesIn?.(item.path)), look));
-    const nothing = 'Nothing was remembered, and nothing answered.';
-    const line = await this.#line('?', 'this, file or all', nothing);
-    // The next card is not on the screen yet.
-    await dropTyped(this.input.terminal);
-    if (line === undefined) return;
-    const reach = reachMeant(line);
+    const key = await this.#ask.key(look.paint.bold('[t]his, [f]ile or [a]ll? '));
+    this.#onScreen = undefined;
+    // The rest of a word; and the next card is not on the screen yet.
+    if (key !== CTRL_C) await dropTyped(this.input.terminal);
+    const reach = reachMeant(key);
     if (reach === undefined) {
-      this.#review = resume(this.#review, `${nothing} t, f or a says how far the yes reaches.`);
+      if (this.#ask.isInterrupted) return this.#take(press(this.#review, CTRL_C));
+      this.#review = resume(this.#review, nothingRemembered(key));
       return;
     }
     if (this.#hasLost(item)) return;

@@ -1,16 +1,42 @@
 import { reachingDefinitions } from '../semantic/flow.js';
 import type { PyModule } from '../semantic/module.js';
-import { unparenthesized } from '../semantic/statements.js';
+import { statementOf, unparenthesized } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
+import { evaluations, runsInEvalMode } from '../torch/grad/evaluation.js';
 import { networksOf } from '../torch/module/networks.js';
+import { usesOf } from '../values/uses.js';
 import { recordsNoGraph } from '../values/value/gradient.js';
 import { valueOf } from '../values/value.js';
 
 /** Whether what a line computes surely records no graph. */
 export function isGradOffAt(module: PyModule, line: number): boolean {
+  return recordsNoGraph(module, nodeAt(module, line));
+}
+
+function nodeAt(module: PyModule, line: number): PyNode {
   const code = module.lines.content(line);
-  const start = module.lines.start(line) + code.length - code.trimStart().length;
-  return recordsNoGraph(module, module.root.descendantAt(start));
+  return module.root.descendantAt(module.lines.start(line) + code.length - code.trimStart().length);
+}
+
+export type Pass = 'training' | 'evaluation';
+
+/** What a line computes for: `training` where it is differentiated, `evaluation` where it is only read; undefined where another place tells. */
+export function passAt(module: PyModule, line: number): Pass | undefined {
+  const statement = statementOf(nodeAt(module, line));
+  if (statement.type !== 'expression_statement') return undefined;
+  const [expression] = statement.named;
+  const value =
+    expression?.type === 'assignment' || expression?.type === 'augmented_assignment'
+      ? expression.right
+      : expression;
+  if (value === undefined) return undefined;
+  const fates = usesOf(module, value);
+  if (fates.some(({ kind }) => kind === 'differentiated')) return 'training';
+  const isEvaluated = evaluations(module).some((evaluation) => {
+    const forwards = evaluation.forwards.filter((call) => statementOf(call) === statement);
+    return forwards.length > 0 && runsInEvalMode(module, { ...evaluation, forwards }) === 'yes';
+  });
+  return isEvaluated || (fates.length === 0 && value.type === 'call') ? 'evaluation' : undefined;
 }
 
 /** What a line appends to a list, or extends it by. */

@@ -2,7 +2,7 @@ import type { Scan } from '../engine/outcome.js';
 import type { Moment, TransformMeta } from '../toolkit/contract.js';
 import { cluesIn } from './clues.js';
 import { type Frame, isLibrary } from './frame.js';
-import { gradOffIn } from './grad-off.js';
+import { gradOffIn, passIn } from './grad-off.js';
 import { hintsFor } from './hints.js';
 import type { OutOfMemory } from './log.js';
 import { isFragmented } from './message.js';
@@ -169,7 +169,7 @@ function locate(error: OutOfMemory, source: string, places: Places, files: Check
     spot: places.find(frame),
   }));
   const gradOff = gradOffIn(frames, places);
-  const moments = momentsOf(error.frames, gradOff !== undefined);
+  const moments = momentsOf(error.frames, gradOff !== undefined, passIn(frames, places));
   const own = frames.flatMap(({ frame, spot }) => (spot === undefined ? [] : [{ frame, spot }]));
   const started = own.map(({ spot }) => spot.file);
   const setting = settingOf(frames, places, started.length === 0 ? undefined : programAround(files, started));

@@ -33,7 +33,7 @@ type Reading = readonly [pattern: RegExp, memory: Memory, who: string | undefine
 
 /** The last three are what a shell says: alone, of a line of a script, of a job. */
 const KILLED =
-  /\bSignal 9 \(SIGKILL\)|\bexitcode\s*: -9\b|\bexit code -9\b|^(?:zsh: )?[Kk]illed(?: {2,}\S.*)?$|: line \d+: +\d+ Killed\b|^\[\d+\][+-]? +(?:\d+ +)?[Kk]illed\b/;
+  /\bSignal 9 \(SIGKILL\)|\bexitcode\s*: -9\b|\bexit code -9\b|^(?:zsh: |npm (?:ERR!|error) )?[Kk]illed(?: {2,}\S.*)?$|: line \d+: +\d+ Killed\b|^\[\d+\][+-]? +(?:\d+ +)?[Kk]illed\b|^make: \*\*\* \[.*\] (?:Killed|Error 137)\b|\bsignal "?(?:SIGKILL|9)\b|\b(?:errno|exit(?:ed)?(?: with)?(?: code| status)?)[: (]+137\b/;
 
 /** Messages that stand for themselves wherever they are. */
 const CERTAIN: readonly Reading[] = [
@@ -86,7 +86,7 @@ export function complaintIn(text: string, isError: boolean): Complaint | undefin
 
 /** Cheap, and true wherever `complaintIn` could find something. */
 export function mayComplain(line: string): boolean {
-  return /memory|ALLOC_FAILED|[cm]alloc|Unable to allocate|killed|oom|SIGKILL|-9/i.test(line);
+  return /memory|ALLOC_FAILED|[cm]alloc|Unable to allocate|killed|oom|SIGKILL|signal|-9|137/i.test(line);
 }
 
 const SIZE = String.raw`(\d+(?:\.\d+)?) (bytes|[KMGTP]i?B)\b`;

@@ -1,4 +1,5 @@
 import type { Moment } from '../toolkit/contract.js';
+import type { Pass } from './code.js';
 import type { Frame } from './frame.js';
 
 type Sign = readonly [moment: Moment, path: RegExp, name: RegExp];
@@ -27,15 +28,22 @@ const SIGNS: readonly Sign[] = [
 
 const EVALUATES =
   /(?:^|_)(?:eval(?:uate|uation)?|valid(?:ate|ation)?|test|predict(?:ion)?|infer(?:ence)?|generate)(?:_|$)/i;
+/** `train_and_evaluate` */
+const TRAINS = /(?:^|_)(?:train|fit)(?:ing)?(?:_|$)/i;
 const TESTS_ITSELF = /\/unittest\/|\/_?pytest\//;
 
-/** What the program was doing when memory ran out, told from the functions it was in; `isGradOff`: it recorded no graph. */
-export function momentsOf(frames: readonly Frame[], isGradOff = false): readonly Moment[] {
+/**
+ * What the program was doing when memory ran out, told from the functions it was in; `isGradOff`: it recorded no graph.
+ * Where the code itself says what the pass was for, no name does.
+ */
+export function momentsOf(frames: readonly Frame[], isGradOff = false, pass?: Pass): readonly Moment[] {
   const doing = innermost(frames) ?? saidBy(frames.at(-1)?.source ?? '');
   const isBetween = doing === undefined || doing === 'forward';
-  const evaluates =
-    frames.some(({ path, name }) => EVALUATES.test(name) && !TESTS_ITSELF.test(path)) ||
-    (isGradOff && isBetween);
+  const isNamed = frames.some(
+    ({ path, name }) => EVALUATES.test(name) && !TRAINS.test(name) && !TESTS_ITSELF.test(path),
+  );
+  const isRead = pass === 'evaluation' && doing === 'forward';
+  const evaluates = isBetween && (isGradOff || isRead) ? true : isNamed && pass !== 'training';
   // Where the statement is all there is, the state may be what it was making.
   const all = doing === 'optimizer' && !frames.some(isOfAnOptimizer) ? (['optimizer', 'state'] as const) : [];
   if (all.length > 0) return all;

@@ -138,6 +138,7 @@ describe('a fix of two files', () => {
       total: 1,
       answered: 0,
       kin: 1,
+      reach: 1,
       row: 1,
       path: 'a.py',
       source,

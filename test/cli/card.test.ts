@@ -41,6 +41,7 @@ function cardOf(engine: Engine, file: SourceFile, finding: Finding): Card {
       total: 240,
       answered: 136,
       kin: 12,
+      reach: 12,
       row: 3,
       path: file.path,
       source: file.source,

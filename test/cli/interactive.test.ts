@@ -79,7 +79,7 @@ test('a yes for good is in the config, and no longer asked', async () => {
   const ended = await inTerminal(cwd, ['apply', '-i'], (text, terminal) => {
     const open = [...text.matchAll(/\((\d+)\/\d+\) [^\n]*\?=more /g)].length;
     const typed = ['Y', 't\r', 'q'] as const;
-    const isNext = [open === 1, text.includes('this, file or all'), open === 2][answered];
+    const isNext = [open === 1, text.includes('[t]his, [f]ile or [a]ll'), open === 2][answered];
     if (isNext === true) terminal.type(typed[answered++] ?? '');
   });
   expect(ended.text).toContain('written to `assume` of pyproject.toml');

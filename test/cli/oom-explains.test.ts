@@ -104,6 +104,57 @@ async function told(log: string, files: Readonly<Record<string, string>> = {}) {
   return { text, ranked, stderr, next: text.split('What to do next: ')[1]?.split(' Other finding')[0] ?? '' };
 }
 
+/** A loop that trains and then validates, in one function. */
+const BOTH = (name: string, mode = 'model.eval()') => `import torch
+from torch import nn
+from net import Net
+
+
+def ${name}(loader, tests):
+    model = Net(8).to("cuda")
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    for epoch in range(9):
+        model.train()
+        for x, y in loader:
+            out = model(x)
+            loss = nn.functional.mse_loss(out, y)
+            loss.backward()
+            optimizer.step()
+        ${mode}
+        total = 0.0
+        for a, b in tests:
+            guess = model(a)
+            total += nn.functional.mse_loss(guess, b).item()
+
+
+${name}(load(batch_size=64), load(batch_size=8))
+`;
+
+describe('what the pass was for is told by the code, not by the name of its function', () => {
+  const logOf = (name: string, line: number, code: string) =>
+    logAt([
+      ['/home/me/app/train.py', 23, '<module>', `${name}(load(batch_size=64), load(batch_size=8))`],
+      ['/home/me/app/train.py', line, name, code],
+      library('torch/nn/modules/module.py', '_call_impl'),
+      ['/home/me/app/net.py', 11, 'forward', 'return self.inner(x)'],
+    ]);
+
+  test.each(['train_and_evaluate', 'evaluate'])('a training step in `%s`', async (name) => {
+    const { text, next } = await told(logOf(name, 12, 'out = model(x)'), { 'train.py': BOTH(name) });
+    expect(text).toContain('It was the forward pass: it keeps activations for the backward pass');
+    expect(next).not.toContain('no_grad');
+    expect(next).not.toContain('where it evaluates');
+  });
+
+  test.each(['model.eval()', 'pass'])('a validation in `train`, after `%s`', async (mode) => {
+    const { text, next } = await told(logOf('train', 19, 'guess = model(a)'), {
+      'train.py': BOTH('train', mode),
+    });
+    expect(text).toContain('It was an evaluation: it keeps activations only where gradients are recorded');
+    expect(next).toContain('See that it runs under `torch.no_grad()`');
+  });
+});
+
 describe('only what can explain it ranks', () => {
   test('a checkpoint that was loaded before the loop does not explain the forward pass', async () => {
     const { text, ranked, next } = await told(FORWARD);

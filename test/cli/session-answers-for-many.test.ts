@@ -72,7 +72,7 @@ describe.each(SIZES)('in %i columns and %i rows', (cols, rows) => {
     expect(first).toContain('unsafe');
     expect(first).toContain('[Y]es for good');
     session.type('Y');
-    await session.sees('this, file or all');
+    await session.sees('[t]his, [f]ile or [a]ll');
     session.type('all\r');
     const second = (await session.asked('2/2')).replace(/\n */g, ' ');
     expect(second).toContain('Remembered toy-risk/caller-done.');
@@ -80,6 +80,38 @@ describe.each(SIZES)('in %i columns and %i rows', (cols, rows) => {
     expect(second).toMatch(/assumed +Is the caller done with `risk`\?/);
     session.type('y');
     expect((await session.ended()).result).toMatchObject({ applied: 2 });
+  });
+
+  it('all of a kind means the safe ones where a safe one is asked about', async () => {
+    const folder = folderOf({ 'a.py': 'either(x)\n', 'b.py': 'either(y)\n', 'c.py': 'either(z, maybe)\n' });
+    const session = start(folder, { cols, rows });
+    const first = (await session.asked('1/3')).replace(/\n/g, ' ');
+    expect(first).toContain('2 more of this kind');
+    expect(first).toContain('[A]ll 2 safe ones');
+    session.type('A');
+    const last = (await session.asked('3/3')).replace(/\n/g, ' ');
+    expect(last).toContain(
+      'Accepted 2 of toy-either; u takes it back. Left open: 1 unsafe, which is asked about.',
+    );
+    session.type('q');
+    expect((await session.ended()).result).toMatchObject({ applied: 2, unanswered: 1 });
+    expect(folder.read('c.py')).toBe('either(z, maybe)\n');
+  });
+
+  it('keys that come in one burst answer what is asked next', async () => {
+    const folder = folderOf({ 'a.py': 'risk(x)\n', 'b.py': 'risk(y)\nhold(z)\n' });
+    const session = start(folder, { cols, rows });
+    await session.asked('1/3');
+    session.type('Ya');
+    const second = (await session.asked('2/3')).replace(/\n */g, ' ');
+    expect(second).toContain('Remembered toy-risk/caller-done.');
+    session.type('/hold\r');
+    expect(await session.asked('3/3')).toContain('toy-hold');
+    session.type('sit is wanted\r');
+    await session.asked('2/3');
+    session.type('q');
+    expect((await session.ended()).result).toMatchObject({ applied: 1, suppressed: 1 });
+    expect(folder.read('b.py')).toContain('# memfix: ignore[toy-hold] it is wanted');
   });
 
   it('Esc leaves an input, and nothing is answered', async () => {
@@ -93,7 +125,7 @@ describe.each(SIZES)('in %i columns and %i rows', (cols, rows) => {
     session.type('\x1b');
     expect(await session.asked('1/1')).toContain('Nothing was suppressed.');
     session.type('Y');
-    await session.sees('this, file or all');
+    await session.sees('[t]his, [f]ile or [a]ll');
     session.type('\x1b');
     expect(await session.asked('1/1')).toContain('Nothing was remembered, and nothing answered.');
     session.type('n');

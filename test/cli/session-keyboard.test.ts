@@ -45,9 +45,9 @@ describe('the keys, in a terminal', () => {
     const session = start(folder);
     await session.asked('1/4');
     session.type('a');
-    expect(await session.asked('3/4')).toContain('Accepted 2 of the rest of this file, 1 of them unsafe');
+    expect(await session.asked('2/4')).toContain('Accepted 1 of the rest of this file; u takes it back.');
     session.type('u');
-    expect(await session.asked('1/4')).toContain('Took back the last 2 answers.');
+    expect(await session.asked('1/4')).toContain('Took back the last answer.');
     session.type('k');
     expect(await session.asked('1/4')).toContain('This is the first finding.');
     session.type('A');
@@ -123,7 +123,7 @@ describe('the keys, in a terminal', () => {
     session.type('j');
     await session.asked('2/4');
     session.type('Y');
-    await session.sees('this, file or all');
+    await session.sees('[t]his, [f]ile or [a]ll');
     session.type('f\ryyq');
     expect(await session.asked('3/4')).toContain('Remembered toy-risk');
     session.type('q');

@@ -94,27 +94,28 @@ describe('one answer', () => {
     const edited = rewrite(play('e'), 'x = 1\n', 'shown');
     expect(edited).toMatchObject({ mode: 'asking', cursor: 0, note: 'shown' });
     expect(press(edited, 'y').answers.get('a.py\x001')).toEqual({ kind: 'edited', text: 'x = 1\n' });
-    expect(marks(press(edited, 'a'))).toBe('eyy...');
+    expect(marks(press(edited, 'a'))).toBe('ey....');
     expect(marks(press(rewrite(edited, undefined, ''), 'y'))).toBe('y.....');
   });
 });
 
 describe('many answers', () => {
   it.each([
-    ['a', 'yyy...', 3],
+    ['a', 'yy....', 2],
+    ['jja', '..y...', 3],
     ['d', 'nnn...', 3],
-    ['A', 'y.y.y.', 1],
+    ['A', 'y...y.', 1],
+    ['jjA', 'y.y.y.', 3],
     ['D', 'n.nnn.', 1],
-    ['na', 'nyy...', 3],
+    ['na', 'ny....', 2],
     ['jA', '.y...y', 2],
     ['jD', '.n...n', 2],
     // what was answered stays answered; what came before the cursor is not the rest
     ['jjnkka', '.yn...', 3],
-    ['jja', '..y...', 3],
     ['jjd', '..n...', 3],
     // the finding on screen is meant even where it has an answer
-    ['nka', 'yyy...', 3],
-    ['nkA', 'y.y.y.', 1],
+    ['nka', 'yy....', 2],
+    ['nkA', 'y...y.', 1],
   ])('%s leaves %s and asks finding %i', (keys, expected, cursor) => {
     const review = play(keys);
     expect(marks(review)).toBe(expected);
@@ -149,7 +150,15 @@ describe('many answers', () => {
   });
 
   it('says how many unproven ones it took', () => {
-    expect(play('a').note).toBe('Accepted 3 of the rest of this file, 1 of them unsafe; u takes it back.');
+    expect(play('jjA').note).toBe(
+      'Accepted 3 of no-grad, 1 of them unsafe; u takes it back. Left open: 1 advice, which needs its own y.',
+    );
+  });
+
+  it('takes nothing unsafe that no unsafe one was asked about, and says so', () => {
+    expect(play('a').note).toBe(
+      'Accepted 2 of the rest of this file; u takes it back. Left open: 1 unsafe, which is asked about.',
+    );
   });
 });
 

@@ -173,7 +173,7 @@ test.each(SIZES)('at %i×%i, u takes a yes for good back, and so does undo', asy
   await session.sees('(1/2)');
   // A habit of other tools chooses nothing.
   session.type('Y');
-  await session.sees('this, file or all');
+  await session.sees('[t]his, [f]ile or [a]ll');
   session.type('\r');
   await session.sees('t, f or a');
   await session.sees('(1/2)', 2);
@@ -208,7 +208,7 @@ test('a yes in a config of the person goes by itself, and not where the config h
   const session = start(cwd, 'apply', '-p', ...SELECT);
   await session.sees('(1/2)');
   session.type('Y');
-  await session.sees('this, file or all');
+  await session.sees('[t]his, [f]ile or [a]ll');
   session.type('t\r');
   await session.sees('(2/2)');
   session.type('u');

@@ -99,7 +99,7 @@ def evaluate(model: nn.Module, loader):
     const place = /one\/a\.py|two\/a\.py/.exec(terminal.text)?.[0] ?? '';
     const file = place.startsWith('one') ? 'one/memfix.toml' : 'pyproject.toml';
     terminal.type('Y');
-    await terminal.sees('this, file or all');
+    await terminal.sees('[t]his, [f]ile or [a]ll');
     expect(terminal.text.replace(/\s+/g, ' ')).toContain(`is written into ${file}. For`);
     terminal.type('a\r');
     await terminal.sees('2/2');

@@ -369,6 +369,28 @@ describe('messages', () => {
   });
 
   test.each([
+    'npm ERR! Killed',
+    'npm error Killed',
+    'npm ERR! errno 137',
+    'make: *** [Makefile:3: train] Killed',
+    'make: *** [Makefile:3: train] Error 137',
+    'error Command failed with signal "SIGKILL".',
+    'Command terminated by signal 9',
+    'Process finished with exit code 137 (interrupted by signal 9: SIGKILL)',
+    'my-container exited with code 137',
+  ])('“%s” is how whoever started it says that it was killed', (line) => {
+    expect(reading(`epoch 3\n${line}\n`)).toMatchObject([{ memory: 'host', isGuess: true }]);
+  });
+
+  test.each([
+    'Killed 3 stale workers',
+    'step 137: loss 0.9',
+    'errno 13',
+    'signal 95 received',
+    'Error 137 in sample',
+  ])('“%s” is no process that was killed', (line) => expect(reading(`${line}\n`)).toEqual([]));
+
+  test.each([
     'If you see CUDA out of memory, lower the batch size.',
     'catching torch.OutOfMemoryError is on',
     'OutOfResources: out of resource: shared memory, Required: 131072',

@@ -6,7 +6,8 @@ interface Toy {
   readonly id: string;
   readonly word: string;
   readonly safety: Safety;
-  readonly asks?: boolean;
+  /** Whether there is a question: in every call, or where it has these words. */
+  readonly asks?: boolean | string;
   change(name: PyNode, edit: EditBuilder): void;
 }
 
@@ -45,7 +46,8 @@ function toy({ id, word, safety, asks = false, change }: Toy): Transform {
       if (name === undefined) return edit.refuse('it is not a call');
       change(name, edit);
       const proof = new Proof();
-      if (asks) proof.require('unknown', ask('caller-done')`Is the caller done with \`${word}\`?`);
+      if (typeof asks === 'string' ? site.node.text.includes(asks) : asks)
+        proof.require('unknown', ask('caller-done')`Is the caller done with \`${word}\`?`);
       return edit.done(`Call something else than ${word}`, proof);
     },
   };
@@ -75,6 +77,13 @@ export const TOYS: readonly Transform[] = [
     safety: 'safe',
     asks: true,
     change: (name, edit) => edit.replace(name, 'two'),
+  }),
+  toy({
+    id: 'toy-either',
+    word: 'either',
+    safety: 'safe',
+    asks: 'maybe',
+    change: (name, edit) => edit.replace(name, 'neither'),
   }),
   // The same change, once proven and once not.
   toy({ id: 'toy-left', word: 'pair', safety: 'safe', change: (name, edit) => edit.replace(name, 'single') }),

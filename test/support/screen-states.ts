@@ -47,7 +47,7 @@ export const STATES: readonly State[] = [
     until: 'your replacement',
     env: { EDITOR: "sed -i 's/detach()/item()/'" },
   },
-  { name: 'session, yes for good', words: LONG, typed: [[PROMPT, 'Y']], until: 'this, file or all' },
+  { name: 'session, yes for good', words: LONG, typed: [[PROMPT, 'Y']], until: '[t]his, [f]ile or [a]ll' },
   {
     name: 'session, suppress',
     words: ['apply', '-i', 'demo'],

@@ -116,7 +116,7 @@ function joinedAt(lines: readonly string[], at: number): readonly string[] {
 /** What stands for a line that begins a statement; undefined where it is Python. `whole`: with the lines joined to it. */
 function pythonFor(line: string, whole: string): string | undefined {
   const assigned = ASSIGNED.exec(line);
-  if (assigned !== null) {
+  if (assigned !== null && isClosed(assigned[1] ?? '')) {
     const [, target = '', name, rest = ''] = assigned;
     return `${target} ${name === undefined ? harmless() : valueOf(name, rest)}`;
   }
@@ -128,6 +128,13 @@ function pythonFor(line: string, whole: string): string | undefined {
   const statement = RUNS_STATEMENT.has(name) ? statementIn(name, rest) : undefined;
   if (statement !== undefined) return indent + statement;
   return indent + (HARMLESS_LINES.has(name) ? shell(whole.replace(/^\s*%/, '')) : unseen(`%${name}`));
+}
+
+/** Whether what stands before a magic ends outside of strings and brackets, unlike that of `print("n = %d" % n)`. */
+function isClosed(target: string): boolean {
+  const code = target.replace(/'[^']*'|"[^"]*"/g, '');
+  const count = (bracket: RegExp) => code.match(bracket)?.length ?? 0;
+  return !/['"]/.test(code) && count(/[([]/g) === count(/[)\]]/g);
 }
 
 /** What a magic gives that a variable is set to. */

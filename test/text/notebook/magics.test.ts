@@ -25,6 +25,7 @@ describe('what only IPython understands', () => {
     ['out = %time train(model)', 'out = train(model)  #:magic 1.'],
     ['out = %timeit -o train(model)', 'out = get_ipython(train(model))  #:magic 1.'],
     ['out = %timeit -o -n 3 train(model);  # slow', 'out = get_ipython(train(model))  #:magic 1.'],
+    ['made["here"] = %pwd', 'made["here"] = get_ipython()  #:magic 1.'],
     ['here = %pwd', 'here = get_ipython()  #:magic 1.'],
     ['rows = %sql select 1', 'rows = exec("%sql")  #:magic 1.'],
     ['%timeit -o', 'exec("%timeit")  #:magic 1.'],
@@ -56,6 +57,10 @@ describe('what only IPython understands', () => {
     ['x = y != 3'],
     ['x %= 3'],
     ['print("what?")  # why?'],
+    ['print("loss = %d" % (total))'],
+    ["print('loss = %3.3f, step = %3d' % (total, step))"],
+    ['show(losses["= %s" % name])'],
+    ['print("in the shell: x = !ls")'],
     ['# %% a cell of a script\nx = 1'],
   ])('%j is Python', (source) => {
     expect(programOf(source)).toBe(`#:cell 1\n${source}\n`);
