@@ -60,7 +60,8 @@ export class Context {
     const isHere = (file ?? args.text('output')) === undefined;
     const stream = isHere ? io.stdout : {};
     return {
-      ...{ paint: paintFor(args.color, io.env, stream), width: widthOf(stream), verbose: this.isVerbose },
+      ...{ paint: paintFor(args.color, io.env, stream), verbose: this.isVerbose },
+      width: widthOf(stream, isHere ? io.stderr : {}),
       isTerminal: isHere && io.stdout.isTTY === true,
     };
   }

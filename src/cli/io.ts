@@ -62,8 +62,10 @@ export function paintFor(choice: ColorChoice, env: Io['env'], stream: Terminal):
   return wantsColor(choice, env, stream) ? inColor : noColor;
 }
 
-export function widthOf(stream: Terminal): number {
-  return Math.max(NARROWEST, stream.columns ?? DEFAULT_WIDTH);
+export function widthOf(stream: Terminal, beside: Terminal = {}): number {
+  // What is piped is mostly read in the terminal that it is typed in.
+  const piped = Math.min(beside.columns ?? DEFAULT_WIDTH, DEFAULT_WIDTH);
+  return Math.max(NARROWEST, stream.columns ?? piped);
 }
 
 /** A failure as the user reads it: title, detail, next step. A terminal gets no line that it would have to break. */

@@ -4,7 +4,6 @@ export const OTHERS_COMMANDS: ReadonlyMap<string, string> = new Map([
   ['lsp', 'server'],
   ['language-server', 'server'],
   ['linter', 'list'],
-  ['rule', 'explain'],
   ['rules', 'list'],
   ['patch', 'diff'],
   ['revert', 'undo'],

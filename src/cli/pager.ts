@@ -3,6 +3,9 @@ import type { Io } from './io.js';
 /** Lines that a pager does without: the prompt, and what is said last. */
 const BESIDE = 2;
 
+/** Of `less`, which says only `:` to somebody who has never met it. */
+const PROMPT = '?e(END) :.q ends, Space goes on';
+
 /** The command that shows a long text on a terminal, as git does; undefined where there is none, or none is wanted. */
 export function pagerFor(text: string, io: Io): string | undefined {
   const { env, stdout, self } = io;
@@ -34,7 +37,7 @@ export async function page(command: string, text: string, env: Io['env']): Promi
     const child = spawn(command, {
       shell: true,
       stdio: ['pipe', 'inherit', 'inherit'],
-      env: { ...env, LESS: env['LESS'] ?? 'FRX', LV: env['LV'] ?? '-c' },
+      env: { ...env, LESS: env['LESS'] ?? `FRXPs${PROMPT}$`, LV: env['LV'] ?? '-c' },
     });
     // A reader that has seen enough is no error.
     child.stdin?.on('error', () => undefined);

@@ -95,10 +95,11 @@ async function alone(io: Io, loadCatalogue: () => Promise<Catalogue>): Promise<n
   return overview(new Context(io, Arguments.parse('check', []), await loadCatalogue()));
 }
 
-/** `fix` and `check --fix` are what others call `apply`; with `--diff` they mean `diff`. */
+/** `fix` and `check --fix` are what others call `apply`, with `--diff` they mean `diff`; `rule` is what Ruff calls `explain`. */
 function commandNamed(word: string, rest: readonly string[]): CommandName | undefined {
   if (['check', 'fix', 'apply'].includes(word) && rest.includes('--diff')) return 'diff';
   if (word === 'fix' || (word === 'check' && rest.includes('--fix'))) return 'apply';
+  if (word === 'rule') return 'explain';
   return isCommand(word) ? word : undefined;
 }
 
@@ -122,7 +123,7 @@ function takesValue(word: string): boolean {
 /** `memfix .`, `memfix --fix src`: no command, and something that `check` understands, as other tools are called. */
 function isForCheck(word: string, io: Io): boolean {
   if (commandNamed(word, []) !== undefined) return false;
-  if (word === '-') return true;
+  if (word === '-' || word === '--') return true;
   if (!word.startsWith('-')) return existsSync(resolve(io.cwd, word)) || isPattern(word, io);
   const [name = ''] = word.replace(/^--?(?:no-)?/, '').split('=');
   return (

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Scan } from '../engine/outcome.js';
 import { printable } from '../report/cells.js';
 import { plural, shellWord } from '../report/prose.js';
 import { isNotebookName } from '../text/notebook/notebook.js';
@@ -55,6 +56,27 @@ export async function guardFiles(
     await tidy(context, root);
   }
   return held;
+}
+
+/** The files with fixes that `apply`, asked the same, would leave alone for changes that are not committed. */
+export function heldFrom(
+  { args, io }: Context,
+  { targets }: Look,
+  scans: readonly Scan[],
+): ReadonlySet<string> {
+  const fixed = scans.filter(({ findings }) => findings.some(({ fix }) => fix !== undefined));
+  const place = (path: string) => targets.get(path)?.target ?? resolve(io.cwd, path);
+  try {
+    const dirty = guard(
+      fixed.map(({ file }) => place(file.path)),
+      { dirty: mayBeDirty(args), noVcs: true },
+      io,
+    );
+    return new Set(fixed.map(({ file }) => file.path).filter((path) => dirty.has(place(path))));
+  } catch {
+    // Git says so again where something is to be written.
+    return new Set();
+  }
 }
 
 /** Whoever asks for changed files asks for files with changes. */

@@ -2,7 +2,7 @@ import { placeText } from '../text/place.js';
 import { clipStart, printable, widthOf } from './cells.js';
 import { command, plural } from './prose.js';
 import type { Report, Taken, View } from './report.js';
-import { fixedSentence, nothingSeen } from './summary.js';
+import { fixedSentence, nothingSeen, waysPhrase } from './summary.js';
 import { GAP, type TableCell, table } from './table.js';
 import { tally } from './tally.js';
 
@@ -36,7 +36,8 @@ function narrowed(rows: readonly (readonly TableCell[])[], width: number): reado
 
 /** What was done, and one line on the rest; `isPart`: more was found than it was about. */
 export function summarizeApplied(report: Report, isVerbose: boolean, isPart = false): readonly string[] {
-  const { findings, bySafety, refused, refusedLeaks, skipped, fixable } = tally(report);
+  const counts = tally(report);
+  const { findings, bySafety, refused, refusedLeaks, skipped, fixable } = counts;
   const { limits = '' } = report;
   const did = report.fixed === undefined ? [] : [fixedSentence(report.fixed, report.taken ?? [])];
   const kinds = Object.entries(bySafety).flatMap(([safety, count]) =>
@@ -49,7 +50,9 @@ export function summarizeApplied(report: Report, isVerbose: boolean, isPart = fa
           `${plural(refused, 'suspicious site')}${refusedLeaks > 0 ? ` (${plural(refusedLeaks, 'leak')})` : ''} left alone`,
         ];
   const rest = [
-    ...(findings > 0 ? [`${plural(findings, 'finding')} left (${kinds.join(', ')})`] : []),
+    ...(findings > 0
+      ? [`${plural(findings, 'finding')} left (${kinds.join(', ')}${waysPhrase(counts)})`]
+      : []),
     ...left,
     ...(skipped > 0 ? [`${plural(skipped, 'file')} skipped`] : []),
   ];

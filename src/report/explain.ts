@@ -23,7 +23,7 @@ type Style = Pick<View, 'paint' | 'width'>;
 
 const MARGIN = '  ';
 /** Longer lines are hard to read, however wide the terminal. */
-const MEASURE = 88;
+const MEASURE = 80;
 
 /** The page of one transform in a terminal, for `memfix explain`. */
 export function terminalPage(meta: TransformMeta, example: Example, { paint, width }: Style): string {

@@ -26,7 +26,7 @@ const GOOD_FOR = {
 
 /** What `memfix` alone says about the folder it is in, and the one next command. */
 export function renderOverview(overview: Overview, { paint, width }: View): string {
-  const { folder, files, notebooks, packages, scans, unsettled } = overview;
+  const { folder, files, notebooks, packages, scans } = overview;
   const findings = scans.flatMap((scan) => scan.findings.filter((finding) => !isRefused(finding)));
   const torch = packages.get('torch') ?? 0;
   const others = [...packages.keys()].filter((name) => name !== 'torch');
@@ -49,7 +49,7 @@ export function renderOverview(overview: Overview, { paint, width }: View): stri
       width,
       { first: '', rest: '' },
     ),
-    ...(files === 0 || torch === 0 ? [] : ['', ...found(rows, unsettled)]),
+    ...(files === 0 || torch === 0 ? [] : ['', ...found(rows, overview, width)]),
     '',
     ...next(overview, findings.filter(({ safety }) => safety === 'safe').length, { paint, width }),
   ];
@@ -66,13 +66,23 @@ function countText(files: number, notebooks: number): string {
 
 function found(
   rows: readonly (readonly Parameters<typeof table>[0][number][number][])[],
-  unsettled: number | undefined,
+  { files, unsettled }: Overview,
+  width: number,
 ): string[] {
   if (unsettled === undefined)
     return rows.length === 0 ? ['Nothing was found.'] : ['Findings:', ...table(rows)];
-  const more = `${plural(unsettled, 'file takes', 'files take')} longer than a quick look.`;
-  if (rows.length === 0) return [unsettled === 0 ? 'A quick look found nothing.' : `Not known yet: ${more}`];
-  return ['At a quick look:', ...table(rows), ...(unsettled === 0 ? [] : [`And there may be more: ${more}`])];
+  const told = (text: string) => wrap(text, width, { first: '', rest: '' });
+  const takes = unsettled === 1 ? 'takes' : 'take';
+  const more = `${unsettled} of ${plural(files, 'file')} ${takes} longer than a quick look`;
+  if (rows.length === 0)
+    return unsettled === 0
+      ? ['A quick look found nothing.']
+      : told(`Nothing so far, but ${more}: \`memfix check\` tells.`);
+  return [
+    'At a quick look:',
+    ...table(rows),
+    ...(unsettled === 0 ? [] : told(`And there may be more: ${more}.`)),
+  ];
 }
 
 function next(

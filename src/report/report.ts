@@ -28,6 +28,8 @@ export interface Report {
   /** The config has `apply` take unsafe fixes; that of a file may say otherwise for its findings. */
   readonly unsafeFixes?: boolean;
   readonly fixed?: Fixed;
+  /** Files whose fixes `apply` would leave alone: they have changes that are not committed. */
+  readonly held?: ReadonlySet<string>;
   /** The findings that `apply` fixed. */
   readonly taken?: readonly Taken[];
   /** The transforms whose findings are leaks. */

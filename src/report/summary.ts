@@ -52,10 +52,15 @@ function found(counts: Tally, report: Report, isVerbose: boolean): string {
   }
   const kinds = SAFETIES.filter((safety) => counts.bySafety[safety] > 0);
   const files = ` in ${plural(counts.files, 'file')}`;
-  const effects = `: ${effectPhrase(counts.byEffect)}`;
+  const effects = `: ${effectPhrase(counts.byEffect)}${waysPhrase(counts)}`;
   if (kinds.length === 1) return plural(counts.findings, `${kinds[0]} finding`) + remain + files + effects;
   const parts = kinds.map((safety) => `${counts.bySafety[safety]} ${safety}`).join(', ');
   return `${plural(counts.findings, 'finding')} (${parts})${remain}${files}${effects}`;
+}
+
+/** Why there is less to ask about than was found. */
+export function waysPhrase({ ways }: Tally): string {
+  return ways === 0 ? '' : `; ${ways} ${ways === 1 ? 'is' : 'are'} another way to fix the same place`;
 }
 
 /** Why no file was looked at. */
@@ -92,19 +97,31 @@ function reviewOf({ oom, aim, isLogPiped }: Report): string {
 }
 
 /** How many unsafe ones would be fixed is not known before it is done: one may bring another, or leave it nothing to do. */
-function nextStep(
-  { fixable: { safe, unsafe, advice }, allowed }: Tally,
-  { aim, takesUnsafe }: Report,
-): string {
+function nextStep(counts: Tally, report: Report): string {
+  const { aim, takesUnsafe } = report;
+  const { fixable, held, allowed } = counts;
+  const [safe, unsafe] = [fixable.safe - held.safe, fixable.unsafe - held.unsafe];
   if (takesUnsafe === true && unsafe > 0)
     return `Run ${command('apply --unsafe-fixes', aim)} to take the unsafe ones too, or ${command('apply -i', aim)} to be asked.`;
+  const mixed = heldSentence(counts, report);
   if (safe + allowed > 0) {
     const asked = unsafe - allowed;
     const more = asked > 0 ? `; with \`-i\` it asks about ${asked} more` : '';
     const own = allowed === 0 ? '' : `${plural(allowed, 'unsafe one')}, as the config says`;
     const what = [...(safe > 0 ? [`fix ${safe}`] : []), ...(own === '' ? [] : [`take ${own}`])];
-    return `Run ${command('apply', aim)} to ${what.join(' and to ')}${more}.`;
+    return `Run ${command('apply', aim)} to ${what.join(' and to ')}${more}.${mixed}`;
   }
-  const open = unsafe > 0 ? unsafe : advice;
-  return open > 0 ? `Run ${command('apply -i', aim)} to be asked about ${open === 1 ? 'it' : open}.` : '';
+  const open = unsafe > 0 ? unsafe : fixable.advice - held.advice;
+  const asks =
+    open > 0 ? `Run ${command('apply -i', aim)} to be asked about ${open === 1 ? 'it' : open}.` : '';
+  return `${asks}${mixed}`.trim();
+}
+
+/** What `apply` would leave alone. */
+function heldSentence({ held }: Tally, report: Report): string {
+  const count = held.safe + held.unsafe + held.advice;
+  if (count === 0) return '';
+  const files = report.held?.size ?? 0;
+  const where = `${count === 1 ? 'is' : 'are'} in ${files === 1 ? 'a file' : `${files} files`} with uncommitted changes`;
+  return ` ${plural(count, 'fix', 'fixes')} ${where}: commit ${files === 1 ? 'it' : 'them'} first, or add \`--allow-dirty\`.`;
 }

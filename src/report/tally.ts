@@ -1,4 +1,4 @@
-import type { Finding } from '../engine/outcome.js';
+import type { Finding, Scan } from '../engine/outcome.js';
 import type { Safety } from '../toolkit/contract.js';
 import type { Effect } from '../toolkit/effect.js';
 import { countByEffect } from './effects.js';
@@ -13,6 +13,10 @@ export interface Tally {
   readonly byEffect: Readonly<Record<Effect, number>>;
   /** Findings that come with a change. */
   readonly fixable: BySafety;
+  /** How many are another way to fix what is counted. */
+  readonly ways: number;
+  /** Those of them in files that `apply` would leave alone. */
+  readonly held: BySafety;
   /** Unsafe ones among these that a config has `apply` take. */
   readonly allowed: number;
   /** Sites that were left alone, and the leaks among them. */
@@ -28,13 +32,17 @@ export interface Tally {
 export function tally(report: Report): Tally {
   const all = report.scans.flatMap((scan) => scan.findings);
   const findings = all.filter((finding) => !isRefused(finding));
-  const offered = report.scans.flatMap((scan) => takenTogether(scan.findings));
+  const offeredIn = (scans: readonly Scan[]) => scans.flatMap((scan) => takenTogether(scan.findings));
+  const offered = offeredIn(report.scans);
+  const held = offeredIn(report.scans.filter(({ file }) => report.held?.has(file.path)));
   const suppressed = report.scans.reduce((sum, scan) => sum + scan.suppressed.length, 0);
   return {
     findings: findings.length,
     bySafety: countBySafety(findings),
     byEffect: countByEffect(findings),
     fixable: countBySafety(offered),
+    ways: findings.filter(({ fix }) => fix !== undefined).length - offered.length,
+    held: countBySafety(held),
     allowed: offered.filter(
       ({ safety, unsafeFixes = report.unsafeFixes }) => safety === 'unsafe' && unsafeFixes === true,
     ).length,

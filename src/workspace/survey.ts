@@ -1,6 +1,6 @@
 import type { Scan } from '../engine/outcome.js';
 import { isNotebookName } from '../text/notebook/notebook.js';
-import { now } from './clock.js';
+import { BUSY, now, Stretch } from './clock.js';
 import type { Candidate } from './discover.js';
 import { Examiner, type Glance } from './examine.js';
 import { attempt } from './limit.js';
@@ -9,9 +9,11 @@ import type { Tools } from './tools.js';
 
 /** Milliseconds for one file: what takes longer is for a closer look. */
 const PER_FILE = 200;
+/** The same for the first that asks about others, which reads the project. */
+const PROJECT = 800;
 
 /** Files up to which a project is read as a whole. */
-const FEW = 100;
+const FEW = 300;
 
 const IMPORTS =
   /^[ \t]*(?:import|from)[ \t]+(torch|transformers|accelerate|peft|trl|diffusers|lightning|pytorch_lightning|deepspeed)\b/gm;
@@ -58,15 +60,18 @@ export async function survey(
   { tools, closer }: { readonly tools: Tools; readonly closer: Tools },
   time: number,
 ): Promise<Survey> {
-  const end = now() + time;
+  const stretch = new Stretch();
+  const isOver = () => stretch.isOver(time);
   const packages = packagesIn(candidates, time / 2);
   // A notebook is larger than what it says.
   const ordered = [...candidates].sort(
     (a, b) => Number(isNotebookName(a.path)) - Number(isNotebookName(b.path)),
   );
-  const first = await looked(ordered, tools, end);
+  const first = await looked(ordered, tools, isOver);
   const second =
-    candidates.length > FEW ? { scans: [], left: first.left } : await looked(first.left, closer, end);
+    candidates.length > FEW
+      ? { scans: [], left: first.left }
+      : await looked(first.left, closer, isOver, PROJECT);
   return {
     files: candidates.length,
     notebooks: candidates.filter(({ path }) => isNotebookName(path)).length,
@@ -82,7 +87,12 @@ interface Looked {
   readonly left: readonly Candidate[];
 }
 
-async function looked(candidates: readonly Candidate[], tools: Tools, end: number): Promise<Looked> {
+async function looked(
+  candidates: readonly Candidate[],
+  tools: Tools,
+  isOver: () => boolean,
+  forFirst = PER_FILE,
+): Promise<Looked> {
   const examiner = new Examiner(tools, undefined, false);
   // The engine, then its parser.
   await examiner.prepare();
@@ -90,9 +100,9 @@ async function looked(candidates: readonly Candidate[], tools: Tools, end: numbe
   const scans: Scan[] = [];
   const left: Candidate[] = [];
   for (const [index, candidate] of candidates.entries()) {
-    if (now() > end) return { scans, left: [...left, ...candidates.slice(index)] };
+    if (isOver()) return { scans, left: [...left, ...candidates.slice(index)] };
     let glance: Glance | undefined;
-    const outcome = attempt(PER_FILE, () => {
+    const outcome = attempt(BUSY * (index === 0 ? forFirst : PER_FILE), () => {
       glance = examiner.glance({ candidate });
     });
     // What it was at is not to be used again.

@@ -198,7 +198,6 @@ describe('no dead ends', () => {
   });
 
   test.each([
-    [['rule', 'no-grad'], 'Did you mean `memfix explain`?'],
     [['check', '--show-fixes'], 'Did you mean `memfix diff`?'],
     [['check', '--fix-dry-run'], 'Did you mean `memfix diff`?'],
     [['check', '--add-noqa'], 'Did you mean `memfix baseline`?'],

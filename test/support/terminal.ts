@@ -15,6 +15,8 @@ export interface TerminalOptions {
   readonly cols?: number;
   readonly rows?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** Its standard output goes through another program. */
+  readonly piped?: boolean;
 }
 
 /** The built program in a real terminal. */
@@ -26,9 +28,13 @@ export class Terminal {
   #hasEnded = false;
   #wake: () => void = () => {};
 
-  constructor({ cwd, cols = 80, rows = 24, env = {} }: TerminalOptions, ...words: readonly string[]) {
+  constructor(
+    { cwd, cols = 80, rows = 24, env = {}, piped = false }: TerminalOptions,
+    ...words: readonly string[]
+  ) {
     this.#cols = cols;
-    const program = [process.execPath, join(root, 'dist', 'cli.js'), ...words];
+    const pipe = piped ? ['/bin/sh', '-c', '"$@" | cat', 'sh'] : [];
+    const program = [...pipe, process.execPath, join(root, 'dist', 'cli.js'), ...words];
     this.#pty = spawn('/bin/sh', ['-c', STAYS, 'sh', ...program], {
       ...{ cwd, cols, rows },
       env: {

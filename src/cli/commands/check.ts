@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
+import type { Scan } from '../../engine/outcome.js';
 import type { CheckedFiles } from '../../oom/places.js';
 import { printable } from '../../report/cells.js';
+import type { Report } from '../../report/report.js';
 import type { TooLarge } from '../../report/too-large.js';
 import { crashesOf } from '../../workspace/examine.js';
 import { slashed } from '../../workspace/places.js';
@@ -45,6 +47,7 @@ async function checkFiles(context: Context): Promise<number> {
     checked: seen.files,
     exclude: look.project.excluded,
     unsafeFixes: look.project.rules.unsafeFixes,
+    ...(await heldIn(context, look, seen.scans)),
     ...(proven && { proven }),
     ...(look.project.config.gpu !== undefined && { runs: await runsOf(look) }),
   });
@@ -55,6 +58,13 @@ async function checkFiles(context: Context): Promise<number> {
   await present(context, report, outputs);
   context.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
+}
+
+async function heldIn(context: Context, look: Look, scans: readonly Scan[]): Promise<Pick<Report, 'held'>> {
+  const hasFixes = scans.some(({ findings }) => findings.some(({ fix }) => fix !== undefined));
+  if (context.isQuiet || !hasFixes) return {};
+  const { heldFrom } = await import('../writing.js');
+  return { held: heldFrom(context, look, scans) };
 }
 
 async function runsOf(look: Look): Promise<readonly TooLarge[]> {

@@ -1,0 +1,42 @@
+/** What five new users complained of in their first half hour. */
+import { describe, expect, test } from 'vitest';
+import { SIZES, seen, widest } from '../support/seen.js';
+import { folderWith, put, repositoryWith } from '../workspace/folders.js';
+import { memfix } from './command-line.js';
+
+const flat = (text: string) => text.replace(/\s+/g, ' ');
+
+test('what apply would leave alone is not among what it is said to fix', async () => {
+  const cwd = repositoryWith({ 'a.py': 'hold()\n', 'b.py': 'hold()\nhold()\nrisk()\n' });
+  const told = async (...words: readonly string[]) => flat((await memfix({ cwd }, 'check', ...words)).stderr);
+  expect(await told()).toContain('Run `memfix apply` to fix 3; with `-i` it asks about 1 more.');
+  put(cwd, { 'b.py': 'hold()\nhold()\nrisk()\nx = 1\n' });
+  expect(await told()).toContain(
+    'Run `memfix apply` to fix 1. 3 fixes are in a file with uncommitted changes: commit it first, or add `--allow-dirty`.',
+  );
+  const { stderr } = await memfix({ cwd }, 'apply');
+  expect(stderr).toContain('Fixed 1 finding in 1 file');
+  put(cwd, { 'a.py': 'hold()\ny = 1\n' });
+  expect(await told('b.py')).not.toContain('to fix');
+  expect(await told('b.py')).toContain('3 fixes are in a file with uncommitted changes');
+  expect(await told('--changed')).toContain('Run `memfix apply --changed` to fix 3');
+});
+
+test('words of other tools that can only mean one thing are taken', async () => {
+  const cwd = folderWith({ 'a.py': 'hold()\n' });
+  expect((await memfix({ cwd }, '--', '.')).stdout).toContain('a.py:1:1  drop-hold');
+  expect((await memfix({ cwd }, '--', 'a.py')).stdout).toContain('a.py:1:1  drop-hold');
+  expect((await memfix({ cwd }, 'rule', 'drop-hold')).stdout).toBe(
+    (await memfix({ cwd }, 'explain', 'drop-hold')).stdout,
+  );
+});
+
+describe.each(SIZES)('at $cols × $rows', (size) => {
+  test('a page that is piped fits the terminal that it is read in', async () => {
+    const cwd = folderWith({ 'a.py': 'from torch import load\nmodel = load("a.pt")\n' });
+    const { lines } = await seen({ cwd, ...size, piped: true }, 'explain', 'load-map-location');
+    const prose = lines.slice(0, lines.indexOf('Example'));
+    expect(prose.length).toBeGreaterThan(10);
+    expect(widest(prose)).toBeLessThanOrEqual(Math.min(size.cols, 80));
+  });
+});
