@@ -48,7 +48,7 @@ export function reachMeant(key: string): Reach | undefined {
 export function nothingRemembered(key: string): string {
   const nothing = 'Nothing was remembered, and nothing answered.';
   if (key === CTRL_C) return `${nothing} Ctrl-C once more ends the review.`;
-  return /^[!-~]$/.test(key) ? `${nothing} t, f or a says how far the yes reaches.` : nothing;
+  return key === '\x1b' ? nothing : `${nothing} t, f or a says how far the yes reaches.`;
 }
 
 /** What a review says at its end of a yes that was written down. */

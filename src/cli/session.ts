@@ -250,7 +250,7 @@ class Session {
     // The card may have room for some of them only.
     if (questions.length > 1) this.#print(questionsText({ finding }, look));
     this.#print(noteText(reachQuestion(questions.length, this.input.assumesIn?.(item.path)), look));
-    const key = await this.#ask.key(look.paint.bold('[t]his, [f]ile or [a]ll? '));
+    const key = await this.#ask.key(look.paint.bold('[t]his, [f]ile or [a]ll? '), true);
     this.#onScreen = undefined;
     // The rest of a word; and the next card is not on the screen yet.
     if (key !== CTRL_C) await dropTyped(this.input.terminal);

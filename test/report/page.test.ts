@@ -241,7 +241,9 @@ Keep a running average in a buffer and update it in place,
   test('text stops widening where it gets hard to read', () => {
     const wide = terminalPage(META, EXAMPLE, { paint: noColor, width: 200 });
     expect(wide).toBe(terminalPage(META, EXAMPLE, { paint: noColor, width: 80 }));
-    expect(wide).toContain("\n  The attribute holds the last step's graph, which holds the one before: memory\n");
+    expect(wide).toContain(
+      "\n  The attribute holds the last step's graph, which holds the one before: memory\n",
+    );
   });
 
   test('colour changes nothing but colour', () => {
