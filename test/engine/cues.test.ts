@@ -7,7 +7,7 @@ import { transforms } from '../../transforms/index.js';
 
 const LENGTH = 50_000;
 /** Far more than any cue needs, even on a busy machine: linear ones end within milliseconds. */
-const PATIENCE = { timeout: 5_000 };
+const PATIENCE = { timeout: 60_000 };
 
 const HOSTILE: readonly string[] = [
   ' ',
