@@ -21,7 +21,7 @@ import {
   importsTorch,
   isTestFile,
   linesBeforeForward,
-  mayCallNetwork,
+  mayKeepOutput,
   NO_GRAD,
   NUMBERS,
   Proof,
@@ -85,7 +85,7 @@ export const noGradBlock: Transform<BlockSite> = {
   cue: (_text, _path, glimpse) =>
     glimpse.stretchesWith(...SWITCHES).some((code) => linesBeforeForward(code).length > 0) ||
     glimpse.stretchesWith('backward(').some(mayChooseMode) ||
-    glimpse.stretchesWith(...NUMBERS).some(glimpse.memo(mayCallNetwork)),
+    glimpse.stretchesWith(...NUMBERS).some(glimpse.memo(mayKeepOutput)),
 
   *detect(module) {
     if (importsTorch(module) === 'no' || isTestFile(module.path, module.text)) return;

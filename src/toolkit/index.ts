@@ -136,14 +136,13 @@ export {
 } from '../torch/grad/evaluation.js';
 export { hasInferenceFastPath, hasLstm } from '../torch/grad/fast-path.js';
 export {
-  mayCallNetwork,
+  mayKeepOutput,
   mayReadNumbers,
   mayRunForNumbers,
   NUMBERS,
   namesHandingOn,
-  numericFunctions,
-  numericRunsIn,
-} from '../torch/grad/numeric-runs.js';
+} from '../torch/grad/numeric-cues.js';
+export { numericFunctions, numericRunsIn } from '../torch/grad/numeric-runs.js';
 export { gradlessReasons } from '../torch/grad/reasons.js';
 export { compilerOf, importsTorch } from '../torch/grad/roles.js';
 export { isInTraining } from '../torch/grad/teachers.js';

@@ -12,10 +12,9 @@ import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { doubtsAbout, keptOf } from '../../src/torch/grad/doubts.js';
 import { type Evaluation, evaluations } from '../../src/torch/grad/evaluation.js';
+import { mayKeepOutput, NUMBERS } from '../../src/torch/grad/numeric-cues.js';
 import {
-  mayCallNetwork,
   mayRunNetwork,
-  NUMBERS,
   networkRunBy,
   networkRunThrough,
   numericRunsIn,
@@ -40,7 +39,7 @@ export function numericBlocks(module: PyModule): readonly GradlessPart[] {
   if (switchesGradOff(module)) return [];
   const owners = new Set<PyNode>();
   for (const literal of NUMBERS)
-    for (const node of module.atWhere(literal, module.glimpse.memo(mayCallNetwork)))
+    for (const node of module.atWhere(literal, module.glimpse.memo(mayKeepOutput)))
       owners.add(enclosingFunction(node) ?? module.root);
   return [...owners].flatMap((owner) => {
     if (isTestCode(module, owner)) return [];

@@ -13,7 +13,6 @@ import {
   wholeName,
 } from '../../semantic/statements.js';
 import { namesMade } from '../../syntax/bound-name.js';
-import type { Glimpse } from '../../syntax/glimpse.js';
 import type { PyNode } from '../../syntax/node.js';
 import { reachesGradUse } from '../../values/effects/grad.js';
 import { isGradOff } from '../../values/effects/mode.js';
@@ -21,140 +20,20 @@ import { hasLayers } from '../module/layers.js';
 import { isModel, nameSaysModel } from '../module/model-value.js';
 import { moduleKind } from '../module/modules.js';
 import { type Evaluation, switchesToEvaluation } from './evaluation.js';
+import {
+  isCalledLikeNetwork,
+  isCalledLikeNetworks,
+  mayReadNumbers,
+  mayRunForNumbers,
+  NUMBERS,
+  namesHandingOn,
+  namesRunning,
+  nameTest,
+} from './numeric-cues.js';
 import { isPartInFile, isPartInProject, makesNetwork, runsNetwork } from './runs.js';
-
-/** What ends as a number, a list, an array or an index, or is cut off, has no graph. */
-export const NUMBERS: readonly string[] = [
-  ...['.item()', '.tolist()', '.numpy()', 'argmax(', '.sample()', '.max(', 'multinomial('],
-  ...['.detach()', '.data', 'make_grid(', 'save_image('],
-];
-
-/** What is called, and the object that it is called on: `encode` and `model` of `self.model.encode(x)`. */
-const CALLED =
-  /(?<![\w\u0080-\uffff]|\bdef[ \t]+)(?:([\w\u0080-\uffff]+)[\s\\]*\.[\s\\]*)?([\w\u0080-\uffff]+)[\s\\]*\(/g;
-/** What a call is given by name: `render(rays, model)`. */
-const GIVEN = /[(,=][\s\\]*(?:self\.)?([a-z]\w*)(?=[\s\\]*[,)])/g;
-const DECIDES =
-  /backward|autograd(?!\.Variable\()|no_?grad|inference_?mode|grad_enabled|requires_grad|optim/i;
-/** What runs inside a network gives its result to whoever runs that. */
-const INSIDE = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+(?:forward|__call__)\b/;
-
-/** What a stretch of code, or a name, is asked. */
-type Test = (text: string) => boolean;
-
-/** The same stretches are asked about for each literal. */
-function once(ask: Test): Test {
-  const answers = new Map<string, boolean>();
-  return (code) => {
-    let answer = answers.get(code);
-    if (answer === undefined) {
-      answer = ask(code);
-      answers.set(code, answer);
-    }
-    return answer;
-  };
-}
-
-/**
- * Whether a function may run a network for numbers alone, going by its code: it calls something by the name of a network, or
- * something that a class made, and neither differentiates nor switches gradients off.
- */
-export function mayRunForNumbers(glimpse: Glimpse): Test {
-  const mayCall = glimpse.memo(mayCallNetwork);
-  return once((code) => !INSIDE.test(code) && !DECIDES.test(code) && mayCall(code));
-}
-
-/** Whether some code may make numbers of what a function of the file, which runs a network, hands it. */
-export function mayReadNumbers(glimpse: Glimpse): Test {
-  return once((code) => {
-    const running = glimpse.memo(namesRunning);
-    if (running.size > 0)
-      for (const [, , name = ''] of code.matchAll(CALLED)) if (running.has(name)) return true;
-    return false;
-  });
-}
-
-/** The functions of a file that make numbers, and may be handed what a network gives. */
-function namesReading(glimpse: Glimpse): ReadonlySet<string> {
-  const found = glimpse.stretchesWith(...NUMBERS).map((code) => NAMED.exec(code)?.[1] ?? '');
-  return new Set(found.filter((name) => name !== '' && name !== 'forward' && !name.startsWith('__')));
-}
-
-const NAMED = /^(?:@.*\s*)*def[ \t]+(\w+)/;
-
-/** The functions of a file that are handed what a network may give, by the names of those that make numbers of it. */
-export function namesHandingOn(glimpse: Glimpse): readonly string[] {
-  const may = glimpse.memo(mayRunForNumbers);
-  return [...glimpse.memo(namesReading)].filter((name) => glimpse.stretchesWith(`${name}(`).some(may));
-}
-
-/** The functions of a file that may run a network and hand back what it gives. */
-function namesRunning(glimpse: Glimpse): ReadonlySet<string> {
-  const may = glimpse.memo(mayRunForNumbers);
-  const found = glimpse
-    .stretchesWith('return')
-    .filter((code) => may(code))
-    .map((code) => NAMED.exec(code)?.[1] ?? '');
-  return new Set(found);
-}
 
 function isOutside({ type }: PyNode): boolean {
   return !/_definition$|^lambda$/.test(type);
-}
-
-/** Whether some code may call a network at all. */
-export function mayCallNetwork(glimpse: Glimpse): Test {
-  const isLike = glimpse.memo(likenessTest);
-  const may = glimpse.memo(nameTest);
-  return once((code) => {
-    for (const [, object, name = ''] of code.matchAll(CALLED)) {
-      if (name === 'forward' || name === 'self' || may(name)) return true;
-      if (object !== undefined && glimpse.memo(ownMethods).has(name)) return true;
-    }
-    for (const [, name = ''] of code.matchAll(PART_CALLED)) if (may(name)) return true;
-    for (const [, name = ''] of code.matchAll(ITEM_CALLED)) if (isCalledLikeNetworks(name)) return true;
-    for (const [, name = ''] of code.matchAll(GIVEN)) if (isLike(name)) return true;
-    return false;
-  });
-}
-
-/** Whether something of this name is called like a network. */
-function likenessTest(_glimpse: Glimpse): Test {
-  return once(isCalledLikeNetwork);
-}
-
-/** The same, or whether a class made it. */
-function nameTest(glimpse: Glimpse): Test {
-  const isLike = glimpse.memo(likenessTest);
-  return once((name) => isLike(name) || glimpse.memo(namesMade).has(name));
-}
-
-/** The methods of a file with networks, or with attributes that classes made, which may run them. */
-function ownMethods({ text }: Glimpse): ReadonlySet<string> {
-  if (!/\bModule\b[^\n]*\)[ \t]*:|\bself\.\w+[ \t]*=[ \t]*(?:\w+\.){0,9}[A-Z]\w*\(/.test(text))
-    return new Set();
-  return new Set([...text.matchAll(/\bdef[ \t]+(_?[a-z]\w*)\(\s*self\b/g)].map(([, name = '']) => name));
-}
-
-/** A part of something by the name of a network: `model.ae(x)`, `self.actor.act(x)`. */
-const PART_CALLED = /(?<![\w.])(?:self\.)?(\w+)\.[a-z]\w*\(/g;
-
-/** One of several by the name of networks: `self.actors[i](x)`. */
-const ITEM_CALLED = /(?<![\w\u0080-\uffff])([\w\u0080-\uffff]+)\[[^\][\n]*\][\s\\]*\(/g;
-
-/** `load_model(…)` is called like something that is done, `model(…)` like what does it. */
-const DONE =
-  /^_*(?:add|build|check|clone|compile|configure|convert|copy|create|delete|disable|download|dump|enable|evaluate|export|fit|free|freeze|from|get|has|init|initialize|inject|instantiate|is|load|log|make|move|prepare|print|prune|push|quantize|read|register|remove|replace|reset|restore|run|save|select|set|setup|store|summarize|switch|sync|test|to|train|unfreeze|unwrap|update|upload|validate|visualize|wrap|write)_/;
-
-/** A capital letter begins a class: calling that makes a network, and runs none. */
-function isCalledLikeNetwork(name: string): boolean {
-  if (/^[A-Z]/.test(name) || DONE.test(name)) return false;
-  return nameSaysModel(name) === 'yes' || /(?:^|_)(?:cnn|gru|lstm|mlp|resnet|rnn|vgg)$/.test(name);
-}
-
-/** `actors` of `self.actors[i](x)`. */
-function isCalledLikeNetworks(name: string): boolean {
-  return isCalledLikeNetwork(name) || isCalledLikeNetwork(name.replace(/s$/, ''));
 }
 
 /**
@@ -224,8 +103,8 @@ export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined
   const callee = call.function;
   const object = callee?.type === 'attribute' ? callee.object : undefined;
   if (callee?.type === 'subscript') return isItemOfNetworks(module, callee) ? callee : undefined;
-  if (callee === undefined || !mayRun(module, callee, object) || makesNetwork(module, call)) return undefined;
-  if (qualifiedName(module, callee) !== undefined) return undefined;
+  if (callee === undefined || !mayRun(module, callee, object)) return undefined;
+  if (qualifiedName(module, callee) !== undefined || makesNetwork(module, call)) return undefined;
   const isSpelled = object !== undefined && methodName(call) === 'forward';
   const network = isSpelled ? object : callee;
   if (!isPlainPath(network)) return undefined;

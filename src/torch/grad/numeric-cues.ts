@@ -1,0 +1,268 @@
+import { isOfModule } from '../../library/library.js';
+import { isWordPart } from '../../syntax/beside.js';
+import { namesMade } from '../../syntax/bound-name.js';
+import { linesOf } from '../../syntax/code-text.js';
+import type { Glimpse } from '../../syntax/glimpse.js';
+import { nameSaysModel } from '../module/model-value.js';
+
+/** What ends as a number, a list, an array or an index, or is cut off, has no graph. */
+export const NUMBERS: readonly string[] = [
+  ...['.item()', '.tolist()', '.numpy()', 'argmax(', '.sample()', '.max(', 'multinomial('],
+  ...['.detach()', '.data', 'make_grid(', 'save_image('],
+];
+
+/** What a call is given by name: `render(rays, model)`. */
+const GIVEN = /[(,=][\s\\]*(?:self\.)?([a-z]\w*)(?=[\s\\]*[,)])/g;
+const DECIDES =
+  /backward|autograd(?!\.Variable\()|no_?grad|inference_?mode|grad_enabled|requires_grad|optim/i;
+/** What runs inside a network gives its result to whoever runs that. */
+const INSIDE = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+(?:forward|__call__)\b/;
+
+/** What a stretch of code, or a name, is asked. */
+type Test = (text: string) => boolean;
+
+/** The same stretches are asked about for each literal. */
+function once(ask: Test): Test {
+  const answers = new Map<string, boolean>();
+  return (code) => {
+    let answer = answers.get(code);
+    if (answer === undefined) {
+      answer = ask(code);
+      answers.set(code, answer);
+    }
+    return answer;
+  };
+}
+
+/** A call as it is written. */
+interface Call {
+  /** `encode` of `self.model.encode(x)`; empty for an item: `nets[0](x)`. */
+  readonly name: string;
+  /** `model` of it. */
+  readonly object: string | undefined;
+  /** The object is a name, or an attribute of `self`: `model.ae(x)`, `self.actor.act(x)`. */
+  readonly isOfPart: boolean;
+}
+
+/** The first call of some code that passes a test. A regular expression would try every word of it. */
+function someCall(code: string, test: (call: Call) => boolean): boolean {
+  for (let at = code.indexOf('('); at !== -1; at = code.indexOf('(', at + 1)) {
+    const end = backOverGap(code, at);
+    const start = backOverWord(code, end);
+    if (start === end) {
+      if (code.charCodeAt(end - 1) === 93 && test({ name: '', object: undefined, isOfPart: false }))
+        return true;
+      continue;
+    }
+    const dot = backOverGap(code, start) - 1;
+    let object: string | undefined;
+    let isOfPart = false;
+    if (code.charCodeAt(dot) === 46) {
+      const objectEnd = backOverGap(code, dot);
+      const objectStart = backOverWord(code, objectEnd);
+      if (objectStart < objectEnd) object = code.slice(objectStart, objectEnd);
+      isOfPart = objectEnd === start - 1 && startsPath(code, objectStart);
+    } else if (isDefined(code, start)) continue;
+    if (test({ name: code.slice(start, end), object, isOfPart })) return true;
+  }
+  return false;
+}
+
+function backOverGap(code: string, end: number): number {
+  let at = end;
+  for (;;) {
+    const char = code.charCodeAt(at - 1);
+    if (char !== 32 && char !== 92 && !(char >= 9 && char <= 13)) return at;
+    at--;
+  }
+}
+
+function backOverWord(code: string, end: number): number {
+  let at = end;
+  while (isWordPart(code.charCodeAt(at - 1))) at--;
+  return at;
+}
+
+function startsPath(code: string, start: number): boolean {
+  if (code.charCodeAt(start - 1) !== 46) return true;
+  return code.startsWith('self.', start - 5) && !/[\w.]/.test(code[start - 6] ?? '');
+}
+
+/** Behind `def`. */
+function isDefined(code: string, start: number): boolean {
+  let at = start;
+  while (code.charCodeAt(at - 1) === 32 || code.charCodeAt(at - 1) === 9) at--;
+  return at < start && code.startsWith('def', at - 3) && !isWordPart(code.charCodeAt(at - 4));
+}
+
+/**
+ * Whether a function may run a network for numbers alone, going by its code: it calls something by the name of a network, or
+ * something that a class made, and neither differentiates nor switches gradients off.
+ */
+export function mayRunForNumbers(glimpse: Glimpse): Test {
+  const mayRun = glimpse.memo(mayRunItself);
+  return once((code) => !INSIDE.test(code) && !DECIDES.test(code) && mayRun(code));
+}
+
+/** Whether some code may make numbers of what a function of the file, which runs a network, hands it. */
+export function mayReadNumbers(glimpse: Glimpse): Test {
+  return once((code) => {
+    const running = glimpse.memo(namesRunning);
+    return running.size > 0 && someCall(code, ({ name }) => running.has(name));
+  });
+}
+
+/** The functions of a file that make numbers, and may be handed what a network gives. */
+function namesReading(glimpse: Glimpse): ReadonlySet<string> {
+  const found = glimpse.stretchesWith(...NUMBERS).map((code) => NAMED.exec(code)?.[1] ?? '');
+  return new Set(found.filter((name) => name !== '' && name !== 'forward' && !name.startsWith('__')));
+}
+
+const NAMED = /^(?:@.*\s*)*def[ \t]+(\w+)/;
+
+/** The functions of a file that are handed what a network may give, by the names of those that make numbers of it. */
+export function namesHandingOn(glimpse: Glimpse): readonly string[] {
+  const may = glimpse.memo(mayRunForNumbers);
+  return [...glimpse.memo(namesReading)].filter((name) => glimpse.stretchesWith(`${name}(`).some(may));
+}
+
+/** The functions of a file that may run a network and hand back what it gives. */
+export function namesRunning(glimpse: Glimpse): ReadonlySet<string> {
+  const may = glimpse.memo(mayRunForNumbers);
+  const found = glimpse
+    .stretchesWith('return')
+    .filter((code) => may(code))
+    .map((code) => NAMED.exec(code)?.[1] ?? '');
+  return new Set(found);
+}
+
+/** Whether some code may run a network by a call of its own. */
+function mayRunItself(glimpse: Glimpse): Test {
+  const may = glimpse.memo(nameTest);
+  const mayBePart = glimpse.memo(partTest);
+  return (code) => {
+    let hasItem = false;
+    const isRun = someCall(code, ({ name, object, isOfPart }) => {
+      hasItem ||= name === '';
+      if (name === 'forward' || name === 'self' || may(name)) return true;
+      if (object === undefined) return false;
+      return (isOfPart && !isOfModule(name) && may(object)) || mayBePart(name);
+    });
+    if (isRun || !hasItem) return isRun;
+    for (const [, name = ''] of code.matchAll(ITEM_CALLED)) if (isCalledLikeNetworks(name)) return true;
+    return false;
+  };
+}
+
+/** The same, or whether it gives one to a function. */
+function mayRunOrGive(glimpse: Glimpse): Test {
+  const mayRun = glimpse.memo(mayRunItself);
+  const isLike = glimpse.memo(likenessTest);
+  return (code) => {
+    if (mayRun(code)) return true;
+    for (const [, name = ''] of code.matchAll(GIVEN)) if (isLike(name)) return true;
+    return false;
+  };
+}
+
+/** Whether some code may assign, or append, what a network gives, which a method of the file may run for it. */
+export function mayKeepOutput(glimpse: Glimpse): Test {
+  const mayRun = glimpse.memo(mayRunOrGive);
+  const leadsToRun = glimpse.memo(methodTest);
+  const mayCall: Test = (code) =>
+    mayRun(code) || someCall(code, ({ name, object }) => object !== undefined && leadsToRun(name));
+  // Strings in the way, lines cannot be told.
+  if (glimpse.outline === undefined) return once(mayCall);
+  return once(
+    (code) => mayCall(code) && linesOf(code).some(({ text }) => !KEEPS_NOTHING.test(text) && mayCall(text)),
+  );
+}
+
+/** Neither an assignment nor an `append`, nor the header of such a one. */
+const KEEPS_NOTHING = /^(?![\s\S]*(?:=|\bappend\b))|^(?:return|raise|assert|del)\b[^;]*$|:\s*$/;
+
+/** Whether a method of this name, or one that it calls, may run a network. */
+function methodTest(glimpse: Glimpse): Test {
+  const own = glimpse.memo(ownMethods);
+  const mayRun = once(glimpse.memo(mayRunOrGive));
+  const silent = new Set<string>();
+  return once((name) => {
+    if (!own.has(name)) return false;
+    const asked = new Set([name]);
+    for (const each of asked) {
+      if (silent.has(each)) continue;
+      for (const code of definitionsOf(glimpse, each)) {
+        if (mayRun(code)) return true;
+        someCall(code, (call) => {
+          if (call.object !== undefined && own.has(call.name)) asked.add(call.name);
+          return false;
+        });
+      }
+    }
+    for (const each of asked) silent.add(each);
+    return false;
+  });
+}
+
+/** Whether a method of this name may be a part of a network: it calls something of its own. */
+function partTest(glimpse: Glimpse): Test {
+  const { text } = glimpse;
+  return once((name) => {
+    if (!glimpse.memo(ownMethods).has(name)) return false;
+    if (!text.includes('forward') && !text.includes('Module')) return false;
+    if (text.includes(`self.${name} =`) || text.includes(`self.${name}=`)) return true;
+    return definitionsOf(glimpse, name).some(glimpse.memo(ownCallTest));
+  });
+}
+
+function ownCallTest(_glimpse: Glimpse): Test {
+  return once((code) => {
+    for (const [, name = ''] of code.matchAll(OWN_CALL)) if (!isOfModule(name)) return true;
+    return false;
+  });
+}
+
+/** `encode` of `self.encode(x)` and `self.parts.encode(x)`. */
+const OWN_CALL = /\bself(?:\.(\w+))*\(/g;
+
+/** The functions with a method of this name in them; all code where none is found. */
+function definitionsOf(glimpse: Glimpse, name: string): readonly string[] {
+  const functions = glimpse.stretchesWith(`def ${name}`).filter((code) => code !== glimpse.outside);
+  return functions.length > 0 ? functions : [glimpse.text];
+}
+
+/** Whether something of this name is called like a network. */
+function likenessTest(_glimpse: Glimpse): Test {
+  return once(isCalledLikeNetwork);
+}
+
+/** The same, or whether a class made it. */
+export function nameTest(glimpse: Glimpse): Test {
+  const isLike = glimpse.memo(likenessTest);
+  return once((name) => isLike(name) || glimpse.memo(namesMade).has(name));
+}
+
+/** The methods of a file with networks, or with attributes that classes made, which may run them. */
+function ownMethods({ text }: Glimpse): ReadonlySet<string> {
+  if (!/\bModule\b[^\n]*\)[ \t]*:|\bself\.\w+[ \t]*=[ \t]*(?:\w+\.){0,9}[A-Z]\w*\(/.test(text))
+    return new Set();
+  return new Set([...text.matchAll(/\bdef[ \t]+(_?[a-z]\w*)\(\s*self\b/g)].map(([, name = '']) => name));
+}
+
+/** One of several by the name of networks: `self.actors[i](x)`. */
+const ITEM_CALLED = /(?<![\w\u0080-\uffff])([\w\u0080-\uffff]+)\[[^\][\n]*\][\s\\]*\(/g;
+
+/** `load_model(…)` is called like something that is done, `model(…)` like what does it. */
+const DONE =
+  /^_*(?:add|build|check|clone|compile|configure|convert|copy|create|delete|disable|download|dump|enable|evaluate|export|fit|free|freeze|from|get|has|init|initialize|inject|instantiate|is|load|log|make|move|prepare|print|prune|push|quantize|read|register|remove|replace|reset|restore|run|save|select|set|setup|store|summarize|switch|sync|test|to|train|unfreeze|unwrap|update|upload|validate|visualize|wrap|write)_/;
+
+/** A capital letter begins a class: calling that makes a network, and runs none. */
+export function isCalledLikeNetwork(name: string): boolean {
+  if (/^[A-Z]/.test(name) || DONE.test(name)) return false;
+  return nameSaysModel(name) === 'yes' || /(?:^|_)(?:cnn|gru|lstm|mlp|resnet|rnn|vgg)$/.test(name);
+}
+
+/** `actors` of `self.actors[i](x)`. */
+export function isCalledLikeNetworks(name: string): boolean {
+  return isCalledLikeNetwork(name) || isCalledLikeNetwork(name.replace(/s$/, ''));
+}
