@@ -113,7 +113,18 @@ export function exitCodeFor(context: Context, report: Report): number {
   return Math.max(fails ? EXIT.findings : EXIT.clean, strictness(context, report));
 }
 
-export function strictness(context: Context, { skipped, scans }: Report): number {
+export function strictness(context: Context, { skipped, scans, checked }: Report): number {
+  const overdue = skipped.filter(({ isOverdue }) => isOverdue === true).length;
+  if (checked === 0 && overdue > 0) {
+    context.warn(
+      new Failure(
+        'No file was looked at',
+        `${plural(overdue, 'file')} took longer than one may take, and so nothing is known`,
+        'Try again when the machine is less busy, or give each file more seconds: `MEMFIX_FILE_LIMIT=300`.',
+      ),
+    );
+    return EXIT.error;
+  }
   const cells = scans.flatMap(({ notes }) => notes).reduce((sum, { unread = 0 }) => sum + unread, 0);
   if (!context.args.flag('strict') || skipped.length + cells === 0) return EXIT.clean;
   const what = [

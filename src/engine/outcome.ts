@@ -107,6 +107,8 @@ export interface Skipped {
   readonly path: string;
   readonly reason: string;
   readonly at?: Position;
+  /** Nothing is wrong with it: it took longer than one file may take. */
+  readonly isOverdue?: true;
 }
 
 /** What a person or a policy says to one finding. */

@@ -11,9 +11,9 @@ export class Stretch {
   readonly #began = now();
   readonly #worked = process.cpuUsage();
 
-  isOver(limit: number): boolean {
+  isOver(limit: number, busy = BUSY): boolean {
     const passed = now() - this.#began;
-    return passed > limit && (passed > BUSY * limit || this.#work > limit);
+    return passed > limit && (passed > busy * limit || this.#work > limit);
   }
 
   /** Of all threads: of one alone Node does not tell. */

@@ -7,6 +7,9 @@ import type { PluginFile } from './plugins/load.js';
 import type { Request } from './project.js';
 import { keepHeapSmall, stopGrowing } from './tuning.js';
 
+/** How often its limit a file may take where others keep the machine so busy that hardly anything was worked at it. */
+const VERY_BUSY = 10;
+
 /** What a thread needs to know to do as the main thread does. */
 export interface Errand {
   readonly request: Request;
@@ -210,7 +213,7 @@ export class Crew {
         if (at === 0 || at !== member.last) {
           member.last = at;
           member.since = new Stretch();
-        } else if (member.since.isOver(limit)) {
+        } else if (member.since.isOver(limit, VERY_BUSY)) {
           void end(member);
           this.#lose(member, (path) => tooLong(path, limit));
         }

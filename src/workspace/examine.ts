@@ -175,7 +175,7 @@ function examined(examined: Examined): Glance {
 }
 
 export function tooLong(path: string, limit: number): Skipped {
-  return { kind: 'skipped', path, reason: `it took too long: more than ${limit / 1000} s` };
+  return { kind: 'skipped', path, reason: `it took too long: more than ${limit / 1000} s`, isOverdue: true };
 }
 
 /** Whether a policy takes one of these fixes. Only a person needs a preview to say so. */

@@ -128,8 +128,20 @@ describe.each(['', 'wasm'] as const)('a file that takes for ever (MEMFIX_PARSER=
   test('is skipped where it is alone', () => {
     const cwd = folderWith({ 'a.py': 'forever()\n' });
     const { stdout, status } = memfixProcess(cwd, 'check', ...concise, '.');
-    expect({ stdout, status }).toEqual({ stdout: message('a.py'), status: 0 });
+    expect({ stdout, status }).toEqual({ stdout: message('a.py'), status: 2 });
   });
+
+  test.each([['check'], ['diff'], ['apply', '--allow-no-vcs']])(
+    'alone, is no all-clear of %s',
+    (...words) => {
+      const cwd = folderWith({ 'a.py': 'forever()\n' });
+      const { stderr, status } = memfixProcess(cwd, ...words, '--no-cache');
+      expect(stderr.replace(/\s+/g, ' ')).toContain(
+        'No file was looked at 1 file took longer than one may take, and so nothing is known Next: Try again',
+      );
+      expect(status).toBe(2);
+    },
+  );
 
   test.each(['check', 'diff'])('does not keep the others from being looked at by %s', (command) => {
     const cwd = folderWith({
