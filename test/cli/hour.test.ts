@@ -1,5 +1,6 @@
 /** What five new users complained of in their first half hour. */
 import { describe, expect, test } from 'vitest';
+import { transforms } from '../../transforms/index.js';
 import { SIZES, seen, widest } from '../support/seen.js';
 import { folderWith, put, repositoryWith } from '../workspace/folders.js';
 import { memfix } from './command-line.js';
@@ -39,4 +40,37 @@ describe.each(SIZES)('at $cols × $rows', (size) => {
     expect(prose.length).toBeGreaterThan(10);
     expect(widest(prose)).toBeLessThanOrEqual(Math.min(size.cols, 80));
   });
+});
+
+test('where too many files differentiate to look into, one question says so', async () => {
+  const steps = Array.from({ length: 205 }, (_, index) => [
+    `lib/step${index}.py`,
+    `def step${index}(loss):\n    loss.backward()\n`,
+  ]);
+  const cwd = repositoryWith({
+    ...Object.fromEntries(steps),
+    'lib/__init__.py': steps.map((_, index) => `from .step${index} import step${index}\n`).join(''),
+    'evaluate.py': `import torch
+from torch import nn
+import lib
+
+
+def evaluate(model: nn.Module, loader, images, metric):
+    model.eval()
+    total = 0.0
+    for x, y in loader:
+        x = images.to(x)
+        total += metric(model(x), y).item()
+    return total
+`,
+  });
+  const { stdout } = await memfix({ cwd, transforms }, 'check', '-v', '--select', 'no-grad', 'evaluate.py');
+  const asked = flat(stdout)
+    .split(/ \? | \d+ │/)
+    .filter((part) => part.includes('looks into'));
+  expect(asked).toHaveLength(1);
+  expect(asked[0]).toMatch(
+    /^Does what is called here run without `backward\(\)` and its like \(memfix looks into at most 200 files/,
+  );
+  expect(stdout).not.toContain('another one than');
 });

@@ -31,7 +31,7 @@ import { doubtsOfPart, type GradlessPart } from '../../src/torch/record/left-beh
 import { measuredMemory } from '../../src/values/effects/forward.js';
 import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
 import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
-import { differentiatesWhenIterated, suspectInWords } from '../../src/values/effects/unknown-code.js';
+import { askAbout, differentiatesWhenIterated } from '../../src/values/effects/unknown-code.js';
 
 /** The statements in a row behind `model.eval()` that run the model with gradients on, in code that trains elsewhere. */
 export function evaluationBlocks(module: PyModule): readonly GradlessPart[] {
@@ -125,7 +125,10 @@ export function* doubtsAboutBlock(module: PyModule, run: GradlessPart): Generato
   const iterated = isIterated ? differentiatesWhenIterated(module) : undefined;
   if (iterated !== undefined)
     yield unknown(
-      ask('another-iterable')`Does this loop iterate over something other than ${suspectInWords(iterated)}?`,
+      askAbout(
+        iterated,
+        (words) => ask('another-iterable')`Does this loop iterate over something other than ${words}?`,
+      ),
     );
 }
 

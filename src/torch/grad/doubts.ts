@@ -19,10 +19,10 @@ import {
 } from '../../values/effects/forward.js';
 import { differentiatingReader, trainingAutocastAround } from '../../values/effects/mode.js';
 import {
+  askAbout,
   differentiatesUnseen,
   differentiatesWhenIterated,
   differentiatingNetwork,
-  suspectInWords,
 } from '../../values/effects/unknown-code.js';
 import { effectsOf } from '../../values/index.js';
 import { type Escape, escapesOf, handsBackGraph } from '../../values/uses/escapes.js';
@@ -72,9 +72,13 @@ export function* doubtsAbout(
   const iterated = iteratesOver(functionNode) ? differentiatesWhenIterated(module) : undefined;
   if (iterated !== undefined)
     yield unknown(
-      ask(
-        'another-iterable',
-      )`Does \`${functionNode.name?.text}\` iterate over something other than ${suspectInWords(iterated)}?`,
+      askAbout(
+        iterated,
+        (words) =>
+          ask(
+            'another-iterable',
+          )`Does \`${functionNode.name?.text}\` iterate over something other than ${words}?`,
+      ),
     );
   for (const { into, isDerived } of leaving) {
     if (isDerived && into !== undefined && isLoopElement(module, functionNode, into)) continue;
@@ -254,7 +258,7 @@ export function* doubtsAboutNetwork(
   if (network !== undefined) yield unknown(anotherNetwork(text, network));
   const unseen = differentiatesUnseen(module);
   if (unseen !== undefined)
-    yield unknown(ask('runs-without')`Does this run without ${suspectInWords(unseen)}?`);
+    yield unknown(askAbout(unseen, (words) => ask('runs-without')`Does this run without ${words}?`));
   const watched = module.memo(watchesSaved, module);
   if (watched !== undefined) yield unknown(measuresOther(watched));
   const attention = hasInferenceFastPath(module)
@@ -309,13 +313,11 @@ export function sameWithout(asking: string): Question {
 }
 
 export function anotherNetwork(text: string, network: Suspect): Question {
-  if (network.isUnread)
-    return ask(
-      'another-network',
-    )`Is \`${text}\` a network whose forward differentiates nothing (more files here do that than were looked into)?`;
-  return network.isHeld
-    ? ask('another-network')`Does \`${text}\` run something other than ${suspectInWords(network)}?`
-    : ask('another-network')`Is \`${text}\` something other than ${suspectInWords(network)}?`;
+  return askAbout(network, (words) =>
+    network.isHeld
+      ? ask('another-network')`Does \`${text}\` run something other than ${words}?`
+      : ask('another-network')`Is \`${text}\` something other than ${words}?`,
+  );
 }
 
 /** Whether something in the project asks whether gradients are on; in evaluation mode it mostly does not. */

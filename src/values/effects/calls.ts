@@ -27,11 +27,11 @@ import { gradUseElsewhere } from './elsewhere.js';
 import { reachesGradUse } from './grad.js';
 import { bare, handedFunction } from './handed-function.js';
 import {
+  askAbout,
   calledValue,
   differentiatingAttribute,
   differentiatingMethod,
   differentiatingOverride,
-  suspectInWords,
   switchingNetwork,
 } from './unknown-code.js';
 
@@ -159,7 +159,7 @@ function opaqueCall(
   const callee = call.function;
   if (callee === undefined || models.has(callee.text)) return undefined;
   const other = (suspect: Suspect): Question =>
-    ask('another-function')`Is \`${shown(callee)}\` another one than ${suspectInWords(suspect)}?`;
+    askAbout(suspect, (words) => ask('another-function')`Is \`${shown(callee)}\` another one than ${words}?`);
   const handed = handedFunction(module, call);
   if (handed !== undefined) return handed;
   const own = calledDefinition(module, call);
@@ -254,7 +254,10 @@ function opaqueCall(
 }
 
 function anotherNetwork(receiver: PyNode, suspect: Suspect): Question {
-  return ask('another-network')`Is \`${shown(receiver)}\` something other than ${suspectInWords(suspect)}?`;
+  return askAbout(
+    suspect,
+    (words) => ask('another-network')`Is \`${shown(receiver)}\` something other than ${words}?`,
+  );
 }
 
 /** The method is none of the project's as far as that shows, and the object none that a package made which memfix knows. */

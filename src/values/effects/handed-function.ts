@@ -6,7 +6,7 @@ import { ask, type Question } from '../../semantic/question.js';
 import { argumentValue, givenTo, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { gradUseElsewhere } from './elsewhere.js';
-import { calledValue, suspectInWords } from './unknown-code.js';
+import { askAbout, calledValue } from './unknown-code.js';
 
 /** A function that differentiates and that a call is handed, to run it: `model.apply(f)`, `map(f, batches)`. */
 export function handedFunction(module: PyModule, call: PyNode): Question | undefined {
@@ -24,7 +24,7 @@ export function handedFunction(module: PyModule, call: PyNode): Question | undef
   if (receiverOf(call) === undefined || qualifiedName(module, call.function ?? call) !== undefined)
     return undefined;
   const { suspect } = calledValue(module, only, call);
-  return suspect && without(only, `may be ${suspectInWords(suspect)}`);
+  return suspect && askAbout(suspect, (words) => without(only, `may be ${words}`));
 }
 
 /** What an argument gives, without its name and its parentheses. */

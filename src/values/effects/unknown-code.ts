@@ -6,6 +6,7 @@ import { setsAttribute } from '../../semantic/given-away.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isMethodOfProject, mayTake, passedBy, subclassesElsewhere } from '../../semantic/project-names.js';
 import { mayTakeOut } from '../../semantic/put-values.js';
+import { ask, type Question } from '../../semantic/question.js';
 import { enclosingClass, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { Origins } from '../value/origins.js';
@@ -22,16 +23,19 @@ import { SETS_MODE } from './grad.js';
 import { usedAsValue } from './handed-on.js';
 
 /** `` `Potential` (`train.py:12`), whose forward … `` */
-export function suspectInWords({ name, place, clause }: Suspect): string {
+function suspectInWords({ name, place, clause }: Suspect): string {
   return `\`${name}\` (${place}), ${clause}`;
 }
 
-const UNREAD: Suspect = {
-  name: 'a class or function',
-  place: 'of the many files that differentiate',
-  clause: 'which were not all looked into',
-  isUnread: true,
-};
+/** A question that names a suspect; where it stands for files that were not looked into, all that there is to ask, once. */
+export function askAbout(suspect: Suspect, question: (words: string) => Question): Question {
+  return suspect.isUnread ? UNREAD_FILES : question(suspectInWords(suspect));
+}
+
+const UNREAD: Suspect = { name: '', place: '', clause: '', isUnread: true };
+const UNREAD_FILES = ask(
+  'runs-without',
+)`Does ${'what is called here'} run without \`backward()\` and its like (memfix looks into at most 200 files that name one word, and here there are more, or one that it cannot read)?`;
 
 /** The first of all differentiating functions that code of this file may get hold of, and that could be the one. */
 function suspectAround(module: PyModule, may: (each: Differentiator) => boolean): Suspect | undefined {
