@@ -23,12 +23,13 @@ const MAX_VISITED = 200;
 
 /**
  * Undefined where there is too much of it. Types, and attributes of values, are not followed. `isEnough`: a stranger behind
- * which nothing more is wanted.
+ * which nothing more is wanted. `isClosed`: a call whose arguments make no difference.
  */
 export function ingredientsOf(
   module: PyModule,
   node: PyNode,
   isEnough: (stranger: string) => boolean = () => false,
+  isClosed: (module: PyModule, call: PyNode) => boolean = () => false,
 ): Ingredients | undefined {
   const definitions: Elsewhere[] = [];
   const strangers = new Set<string>();
@@ -42,7 +43,7 @@ export function ingredientsOf(
     seen.add(at.node);
     if (seen.size > MAX_VISITED) return undefined;
     if (isDefinition(at.node)) definitions.push(at);
-    for (const name of namesIn(at.node)) {
+    for (const name of namesIn(at, isClosed)) {
       const { found, stranger, isGiven } = behindName(at, name, definitions);
       pending.push(...found);
       if (stranger !== undefined) strangers.add(stranger);
@@ -74,9 +75,14 @@ const ENDS: ReadonlySet<string> = new Set(
   'abs bool float hasattr int isinstance issubclass len max min open print range round str sum'.split(' '),
 );
 
-function* namesIn(node: PyNode): Generator<PyNode> {
-  const isFollowed = ({ type, parent }: PyNode): boolean =>
-    type !== 'type' && !(type === 'argument_list' && ENDS.has(parent?.function?.text ?? ''));
+function* namesIn(
+  { module, node }: Elsewhere,
+  isClosed: (module: PyModule, call: PyNode) => boolean,
+): Generator<PyNode> {
+  const isFollowed = ({ type, parent }: PyNode): boolean => {
+    if (type !== 'argument_list' || parent?.type !== 'call') return type !== 'type';
+    return !ENDS.has(parent.function?.text ?? '') && !isClosed(module, parent);
+  };
   for (const each of node.walk(isFollowed))
     if (each.type === 'identifier' && roleOf(each) === 'read') yield each;
 }

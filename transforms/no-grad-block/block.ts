@@ -83,7 +83,7 @@ const WRAPPED = /^(?:for|while|if|with|expression)_statement$/;
 function statementsBehind(module: PyModule, evaluation: PyNode, model: string): readonly PyNode[] {
   const siblings = evaluation.parent?.named ?? [];
   const found: PyNode[] = [];
-  for (const statement of siblings.slice(siblings.indexOf(evaluation) + 1)) {
+  for (const statement of siblings.slice(siblings.indexOf(evaluation) + 1).flatMap(branchesThatReturn)) {
     const calls = [...ownCalls(statement)];
     // Outside a loop, only what is surely a forward is worth a block of its own.
     const isPart = statement.type === 'expression_statement' ? isPartInFile : isPartInProject;
@@ -92,6 +92,17 @@ function statementsBehind(module: PyModule, evaluation: PyNode, model: string): 
     if (calls.some((call) => switchesToTraining(call, model))) break;
   }
   return found;
+}
+
+/** The statements in the branches of an `if` that returns something: what is handed back is computed outside the block. */
+function branchesThatReturn(statement: PyNode): readonly PyNode[] {
+  if (statement.type !== 'if_statement') return [statement];
+  const returns = [...statement.walk(({ type }) => !/_definition$|^lambda$/.test(type))].some(
+    ({ type }) => type === 'return_statement',
+  );
+  const clauses = statement.named.flatMap((each) => [each, ...each.named]);
+  const bodies = clauses.filter(({ type }) => type === 'block').flatMap((block) => block.named);
+  return returns ? bodies.flatMap(branchesThatReturn) : [statement];
 }
 
 /** Not where a decorator on the whole function does, nor where somebody else decides about gradients. */

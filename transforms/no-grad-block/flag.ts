@@ -103,9 +103,11 @@ function conditionOf(guard: PyNode): PyNode | undefined {
   return condition && unparenthesized(condition);
 }
 
-/** A flag, its opposite, or a comparison with a constant, of variables that the loop does not change. */
+/** A flag, its opposite, a comparison with a constant, or several of them, of variables that the loop does not change. */
 function isSteady(module: PyModule, condition: PyNode | undefined, loop: PyNode): boolean {
   if (condition === undefined) return false;
+  if (condition.type === 'boolean_operator')
+    return condition.named.every((each) => isSteady(module, unparenthesized(each), loop));
   const operands =
     condition.type === 'comparison_operator' || condition.type === 'not_operator'
       ? condition.named
@@ -120,6 +122,8 @@ function isSteady(module: PyModule, condition: PyNode | undefined, loop: PyNode)
 
 /** Classes of the project decide what such a question to one of their objects gives, each time anew. */
 function mayAnswerAnew(module: PyModule, condition: PyNode): boolean {
+  if (condition.type === 'boolean_operator')
+    return condition.named.some((each) => mayAnswerAnew(module, unparenthesized(each)));
   const isCompared = condition.type === 'comparison_operator';
   if (isCompared && /\bis\b/.test(condition.text)) return false;
   return functionsNamed(module, isCompared ? '__eq__' : '__bool__')?.length !== 0;
@@ -178,6 +182,11 @@ function networksCalled(module: PyModule, nodes: readonly PyNode[]): readonly Py
 
 /** `set_grad_enabled()` takes nothing but a boolean. */
 function asBoolean(module: PyModule, condition: PyNode): string {
+  // `a and b` gives one of the two.
+  if (condition.type === 'boolean_operator')
+    return condition.named.every(({ type }) => /^(?:comparison|not)_operator$/.test(type))
+      ? condition.text
+      : `bool(${condition.text})`;
   if (condition.type !== 'identifier') return condition.text;
   const scope = module.resolve(condition);
   const writes = scope === undefined ? [] : module.writes(scope, condition.text);

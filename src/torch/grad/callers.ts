@@ -1,7 +1,15 @@
-import { callOf, functionUses, isReachedByText, type Part, targetOf } from '../../semantic/function-uses.js';
+import {
+  callOf,
+  functionUses,
+  isReachedByText,
+  type Part,
+  partReturned,
+  targetOf,
+} from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
+import { isProgram } from '../../semantic/program.js';
 import { ask } from '../../semantic/question.js';
 import { enclosingFunction } from '../../semantic/statements.js';
 import { type Look, type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
@@ -79,6 +87,15 @@ function findCallers(module: PyModule, functionNode: PyNode, part?: Part): Calle
     callers = next;
   }
   return { doubt, unread };
+}
+
+/** A value that is returned: callers make numbers and texts of it, and nobody outside the project is one. */
+export function isOnlyHandedToRead(module: PyModule, functionNode: PyNode, value: PyNode): boolean {
+  return (
+    value.closest('return_statement', 'function_definition')?.type === 'return_statement' &&
+    isProgram(module) &&
+    isOnlyReadByCallers(module, functionNode, partReturned(value))
+  );
 }
 
 /**

@@ -1,5 +1,4 @@
 import { isAnywhere } from '../../semantic/anywhere.js';
-import { partReturned } from '../../semantic/function-uses.js';
 import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
@@ -29,7 +28,7 @@ import { type Escape, escapesOf, handsBackGraph } from '../../values/uses/escape
 import { GradTrace } from '../../values/value/trace.js';
 import { IS_TORCH } from '../framework.js';
 import { ONLY_READ } from '../questions.js';
-import { callersElsewhere, isOnlyReadByCallers } from './callers.js';
+import { callersElsewhere, isOnlyHandedToRead } from './callers.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { fastPathGivenIn, hasInferenceFastPath, valuesOnlyIn } from './fast-path.js';
 import { cachedParametrization, stateOfForward } from './kept-state.js';
@@ -61,7 +60,7 @@ export function* doubtsAbout(
   const networks = new Set([...models, ...walkedBy(module, functionNode)]);
   const suspected = suspicionsOf(module, functionNode, networks, trace);
   const leaving = [...escapesOf(module, functionNode, trace)];
-  const open = leaving.filter((each) => !each.isDerived && !isOnlyHandedToRead(module, functionNode, each));
+  const open = leaving.filter((each) => !each.isDerived && !isHandedToRead(module, functionNode, each));
   const leaves = suspected.length > 0 || open.length > 0;
   for (const run of runs) yield* doubtsAboutRun(module, run, leaves);
   const asked = asksForGraph(module, functionNode, trace);
@@ -120,18 +119,8 @@ export function* doubtsAbout(
   if (torch === 'no') yield unknown(IS_TORCH.unknown);
 }
 
-/** Callers make numbers and texts of it, and nobody outside the project is one. */
-function isOnlyHandedToRead(
-  module: PyModule,
-  functionNode: PyNode,
-  { node: value, into }: Pick<Escape, 'node' | 'into'>,
-): boolean {
-  return (
-    into === undefined &&
-    value.closest('return_statement', 'function_definition')?.type === 'return_statement' &&
-    isProgram(module) &&
-    isOnlyReadByCallers(module, functionNode, partReturned(value))
-  );
+function isHandedToRead(module: PyModule, functionNode: PyNode, { node, into }: Escape): boolean {
+  return into === undefined && isOnlyHandedToRead(module, functionNode, node);
 }
 
 /**
@@ -149,7 +138,7 @@ export function keptOf(
   if (handsBackGraph(functionNode, trace) && !isProgram(module)) return 'graph';
   // What it gives back of what it was given is a question to its callers.
   const open = [...escapesOf(module, functionNode, trace)].filter(
-    (each) => each.into !== undefined || !(each.isDerived || isOnlyHandedToRead(module, functionNode, each)),
+    (each) => each.into !== undefined || !(each.isDerived || isHandedToRead(module, functionNode, each)),
   );
   if (open.some(({ isUnknown }) => !isUnknown)) return 'graph';
   const suspected = suspicionsOf(module, functionNode, models, trace);

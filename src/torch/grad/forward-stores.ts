@@ -1,16 +1,18 @@
 import { changesTensor, cutsGraph, row } from '../../library/library.js';
+import { AUTOGRAD_FUNCTIONS } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { stringValue } from '../../semantic/attribute-uses.js';
-import { attributeOfSelf, selfName } from '../../semantic/definitions.js';
+import { ancestryOf, attributeOfSelf, selfName } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { isOnlyAsked } from '../../semantic/given-away.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { outlivingName } from '../../semantic/outliving.js';
 import {
   argumentValue,
   contextManagers,
+  enclosingClass,
   enclosingWiths,
   givenTo,
   methodName,
@@ -83,16 +85,19 @@ function putBy(module: PyModule, node: PyNode): readonly Put[] {
   const receiver = receiverOf(node);
   if (receiver === undefined || method === undefined || path !== undefined) return [];
   // `self.total.mul_(decay).add_(value)`
-  if (changesTensor(method)) return [{ target: changedBy(receiver), values: given }];
+  if (changesTensor(method)) return [{ target: changedBy(module, receiver), values: given }];
   const isEffect = node.parent?.type === 'expression_statement';
   return keepsGiven(method) || (isEffect && isKeeper(module, receiver))
     ? [{ target: receiver, values: given }]
     : [];
 }
 
-function changedBy(receiver: PyNode): PyNode {
-  const inner = receiver.type === 'call' && changesTensor(methodName(receiver) ?? '') && receiverOf(receiver);
-  return inner ? changedBy(inner) : receiver;
+function changedBy(module: PyModule, receiver: PyNode): PyNode {
+  if (receiver.type !== 'call' || !changesTensor(methodName(receiver) ?? '')) return receiver;
+  // `torch.log_(x)` changes what it is given.
+  const isOfTorch = calledPath(module, receiver) !== undefined;
+  const inner = isOfTorch ? givenTo(receiver)[0] : receiverOf(receiver);
+  return inner ? changedBy(module, inner) : receiver;
 }
 
 /**
@@ -110,6 +115,7 @@ function givenName(module: PyModule, functionNode: PyNode, put: PyNode, target: 
     return undefined;
   const [parameter] = waysReaching(module, root).filter(({ kind }) => kind === 'parameter');
   if (parameter === undefined || root.text === selfName(functionNode)) return undefined;
+  if (isContext(module, functionNode, root)) return undefined;
   const value = parameter.node.parent?.value;
   const isShared =
     value !== undefined && !/^(?:none|true|false|integer|float|string|tuple)$/.test(value.type);
@@ -120,6 +126,13 @@ function givenName(module: PyModule, functionNode: PyNode, put: PyNode, target: 
   );
   if (isLocal) return undefined;
   return target.type === 'attribute' ? target.attribute?.text : '';
+}
+
+/** `ctx` of a `torch.autograd.Function`: only its `backward` sees it, which does not run where no graph is recorded. */
+function isContext(module: PyModule, functionNode: PyNode, name: PyNode): boolean {
+  const classNode = enclosingClass(functionNode);
+  if (classNode === undefined || functionNode.parameters?.named[0]?.text !== name.text) return false;
+  return ancestryOf(module, classNode).imported.some((path) => AUTOGRAD_FUNCTIONS.has(path));
 }
 
 /** What the key of a dictionary may be written as; a tensor has numbers there. */

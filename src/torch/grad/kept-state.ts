@@ -22,7 +22,6 @@ import {
 import { plainString } from '../../semantic/strings.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../../values/value/plain.js';
-import { mayHold } from '../module/holds.js';
 import { mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 import {
   isReadForGraph,
@@ -32,12 +31,11 @@ import {
   type Store,
   storesOf,
 } from './forward-stores.js';
+import { mayHold, type Owner } from './holds.js';
 import { isSetBefore, TAKERS, takesAssignments } from './set-before.js';
 
 /** What a network computes in its forward, and still has behind it. Plain data: it outlives the scan. */
-interface KeptState {
-  /** The class of the network. */
-  readonly owner: string;
+interface KeptState extends Owner {
   /** `self.hidden` */
   readonly attribute: string;
   /** What others would read it by; undefined where its own file reads it with its graph. */
@@ -53,8 +51,7 @@ interface ForwardKeeps {
 }
 
 /** A function of another file that a forward hands something to, or that decorates a part of it. */
-interface Handed {
-  readonly owner: string;
+interface Handed extends Owner {
   readonly name: string;
   readonly isDecorator: boolean;
 }
@@ -69,7 +66,7 @@ export function stateOfForward(module: PyModule, network: PyNode): KeptState | u
   if (files === undefined) return UNREAD;
   const recomputed = module.memo(recomputedWeight, module);
   if (recomputed !== undefined) return recomputed;
-  const may = ({ owner }: { readonly owner: string }): boolean => mayHold(module, network, owner);
+  const may = (owner: Owner): boolean => mayHold(module, network, owner);
   for (const { states, calls } of files) {
     const state = states.find(
       (each) => may(each) && (each.unread === undefined || isReadInProject(module, each.unread, each.isHeld)),
@@ -77,7 +74,7 @@ export function stateOfForward(module: PyModule, network: PyNode): KeptState | u
     if (state !== undefined) return state;
     for (const call of calls) {
       const into = may(call) ? keptByNamed(module, call) : undefined;
-      if (into !== undefined) return { owner: call.owner, attribute: into, unread: undefined, isHeld: true };
+      if (into !== undefined) return { ...call, attribute: into, unread: undefined, isHeld: true };
     }
   }
   return undefined;
@@ -91,6 +88,7 @@ function keptAnywhere(module: PyModule): readonly ForwardKeeps[] | undefined {
 
 const UNREAD: KeptState = {
   owner: 'one of the many networks of the project',
+  file: '',
   attribute: 'self',
   unread: undefined,
   isHeld: true,
@@ -183,9 +181,9 @@ function keptIn(module: PyModule): ForwardKeeps {
       if (!states.has(key)) states.set(key, state);
     }
     for (const name of namesGiven(module, method))
-      calls.set(`${owner} ${name}`, { owner, name, isDecorator: false });
+      calls.set(`${owner} ${name}`, { owner, file: module.path, name, isDecorator: false });
     for (const name of decoratorNames(module, method))
-      calls.set(`${owner} @${name}`, { owner, name, isDecorator: true });
+      calls.set(`${owner} @${name}`, { owner, file: module.path, name, isDecorator: true });
   }
   return { states: [...states.values()], calls: [...calls.values()] };
 }
@@ -211,17 +209,17 @@ function* statesLeft(
     // `self` of a helper is another object than the network.
     const isHelper = own !== undefined && !ancestryOf(module, classNode).classes.includes(own);
     const attribute = isHelper ? `${own.name?.text}.${name}` : into.text;
-    yield { owner, attribute, unread: isRead ? undefined : name, isHeld };
+    yield { owner, file: module.path, attribute, unread: isRead ? undefined : name, isHeld };
   }
+  const known = { owner, file: module.path, unread: undefined, isHeld: true };
   // `@cached_property`: what it computed once is there for all who ask later.
   const caching = decoratorsOf(method).some((each) => caches(module, each));
-  if (caching && returnsGraph(module, method))
-    yield { owner, attribute: `self.${method.name?.text}`, unread: undefined, isHeld: true };
+  if (caching && returnsGraph(module, method)) yield { ...known, attribute: `self.${method.name?.text}` };
   for (const call of ownNodes(method)) {
     const called = call.type === 'call' ? calledDefinition(module, call) : undefined;
     if (called?.type !== 'function_definition' || enclosingClass(called) !== undefined) continue;
     if (decoratorsOf(called).some((each) => caches(module, each)) && returnsGraph(module, called))
-      yield { owner, attribute: called.name?.text ?? '', unread: undefined, isHeld: true };
+      yield { ...known, attribute: called.name?.text ?? '' };
   }
 }
 
@@ -285,12 +283,12 @@ function recomputedIn(alone: PyModule, word: string): readonly KeptState[] {
     const whole = wholeName(node);
     // By another name it may be called with any.
     if (node.closest('aliased_import', 'block', 'module')?.type === 'aliased_import')
-      return [{ owner: word, attribute: 'self', unread: '', isHeld: true }];
+      return [{ owner: word, file: alone.path, attribute: 'self', unread: '', isHeld: true }];
     if (!RECOMPUTING.has(qualifiedName(alone, whole) ?? '')) return [];
     const call = whole.parent?.type === 'call' && whole.parent.function === whole ? whole.parent : undefined;
     const given = call && (keywordValue(call, 'name') ?? positionalArguments(call)[1]);
     const name = given === undefined ? 'weight' : (plainString(given) ?? '');
-    return [{ owner: word, attribute: name, unread: name, isHeld: true }];
+    return [{ owner: word, file: alone.path, attribute: name, unread: name, isHeld: true }];
   });
 }
 

@@ -97,7 +97,7 @@ export function isPartInFile(module: PyModule, name: string): boolean {
 /** The same of the project. */
 export function isPartInProject(module: PyModule, name: string): boolean {
   if (isPartInFile(module, name)) return true;
-  const mention = { word: name, beside: ['forward'], needs: [`def ${name}`, `self.${name}`] };
+  const mention = { word: name, beside: [], needs: [`def ${name}`, `self.${name}`] };
   return module.around.summaries(mention, hasPart)?.includes(true) ?? false;
 }
 

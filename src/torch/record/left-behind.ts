@@ -31,7 +31,7 @@ import { isReport } from '../../values/uses/report.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { valuesPutInto } from '../../values/value/parts.js';
 import { GradTrace } from '../../values/value/trace.js';
-import { callersElsewhere } from '../grad/callers.js';
+import { callersElsewhere, isOnlyHandedToRead } from '../grad/callers.js';
 import { type GradDoubt, no, unknown } from '../grad/doubts.js';
 import { switchesToTraining } from '../grad/evaluation.js';
 import { networkRunBy } from '../grad/numeric-runs.js';
@@ -134,9 +134,9 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
       yield unknown(ask('only-read')`Is \`${name}\` ${ONLY_READ} in other files?`);
     for (const read of module.reads(module.scopeOf(owner), name)) {
       if (isInside(read) || !comesFrom(module, run, read, name)) continue;
+      if (isReturnedWhole(read) && isOnlyHandedToRead(module, owner, read)) continue;
       if (isHarmless(part, read, followed, 0)) continue;
-      const answer = differentiates(module, owner, read) ? 'no' : 'unknown';
-      yield answer === 'no'
+      yield differentiates(module, owner, read)
         ? no(`\`${name}\`, which it computes, is differentiated behind it`)
         : unknown(ask('only-read')`Is \`${name}\`, which it leaves behind, ${ONLY_READ}?`);
       const isReturned = statementOf(read).type === 'return_statement' && owner !== module.root;
@@ -151,6 +151,13 @@ function* usedBehind(part: Part): Generator<GradDoubt> {
     yield* refusals(module, statement, []);
     yield* doubtsAboutPart(part, statement);
   }
+}
+
+/** `return x`, `return n, [x, y]`: nothing else is done with it there. */
+function isReturnedWhole(read: PyNode): boolean {
+  let at = read.parent;
+  while (/^(?:list|tuple|expression_list|parenthesized_expression)$/.test(at?.type ?? '')) at = at?.parent;
+  return at?.type === 'return_statement';
 }
 
 /** What the block gives the variable may have a graph, or it changes what it has. */

@@ -13,7 +13,7 @@ import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { methodElsewhere, methodsByName, reachedFrom } from '../../semantic/reach.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
-import { decoratorsOf, enclosingClass, givenTo, receiverOf } from '../../semantic/statements.js';
+import { decoratorsOf, enclosingClass, givenTo, methodName, receiverOf } from '../../semantic/statements.js';
 import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
@@ -103,10 +103,21 @@ export function trainingCall(
   const path = qualifiedName(module, callee);
   if (!TRAINS.test(name) || (path !== undefined && isOfKnownPackage(path))) return undefined;
   if (name === 'train' && isModeSwitch(module, call, models)) return undefined;
+  if (isHarmlessMethod(module, call, models)) return undefined;
   return {
     kind: 'trains',
     words: `it calls \`${shown(callee)}\`, which needs gradients by its name`,
   };
+}
+
+/** `model.finetune(x)` of a network: the project has methods of this name, and none of them differentiates. */
+function isHarmlessMethod(module: PyModule, call: PyNode, models: ReadonlySet<string>): boolean {
+  const receiver = receiverOf(call);
+  const name = methodName(call);
+  if (receiver === undefined || name === undefined || /^(?:fit|train)$/.test(name)) return false;
+  if (!models.has(receiver.text) && !membersAsked(module, receiver).has('eval')) return false;
+  const named = functionsNamed(module, name) ?? [];
+  return named.some(({ owner }) => owner !== undefined) && differentiatingMethod(module, call) === undefined;
 }
 
 /** What the call runs is known: Python's, torch's, or code of the project that does not differentiate. */

@@ -10,7 +10,7 @@ import {
   definitionBehind,
   methodNamed,
 } from '../../semantic/definitions.js';
-import type { Elsewhere } from '../../semantic/elsewhere.js';
+import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
 import { setsPart } from '../../semantic/given-away.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -236,21 +236,32 @@ const BUILTINS: ReadonlySet<string> = new Set(
 );
 
 /**
- * The forward of a class runs functions of libraries, methods of tensors and layers of torch that the class makes itself:
- * nobody can hand it a function that it would run.
+ * The forward of a class runs functions of libraries, methods of tensors and layers that the class makes itself, of torch or of
+ * classes like it: nobody can hand it a function that it would run.
  */
 export function runsOnlyLayers({ module, node }: Elsewhere): boolean {
+  return module.memo(findOnlyLayers, node);
+}
+
+function findOnlyLayers(module: PyModule, node: PyNode): boolean {
+  return isClosedClass({ module, node }, new Set());
+}
+
+/** `seen`: the classes that are being looked at. */
+function isClosedClass({ module, node }: Elsewhere, seen: Set<PyNode>): boolean {
+  if (seen.has(node)) return true;
+  seen.add(node);
   if (forwardFacts(module)?.isReplaced !== false) return false;
   const { imported, unknown } = ancestryOf(module, node);
   const forward = methodNamed(module, node, 'forward');
   if (unknown || !imported.every(isModuleClass) || forward === undefined) return false;
   if (methodNamed(module, node, '__call__') !== undefined) return false;
   return [forward, ...reachedFrom(module, forward)].every((each) =>
-    [...each.walk()].every((inside) => inside.type !== 'call' || isClosed(module, inside)),
+    [...each.walk()].every((inside) => inside.type !== 'call' || isClosed(module, inside, seen)),
   );
 }
 
-function isClosed(module: PyModule, call: PyNode): boolean {
+function isClosed(module: PyModule, call: PyNode, seen: Set<PyNode>): boolean {
   const callee = call.function;
   if (callee === undefined || argumentsOf(call).some(({ type }) => type === 'lambda')) return false;
   const path = qualifiedName(module, callee);
@@ -259,10 +270,11 @@ function isClosed(module: PyModule, call: PyNode): boolean {
   if (definition !== undefined) return definition.type === 'function_definition';
   if (callee.type === 'identifier') return isUnbound(module, callee) && BUILTINS.has(callee.text);
   if (callee.type !== 'attribute') return false;
-  const values = attributeValues(module, callee);
   const name = methodName(call) ?? '';
-  if (values === undefined) return isTensorMethod(name) && !isMethodOfProject(module, name);
-  return values.every((value) => isLayer(module, value)) && !isAnywhere(module, name, setsPart);
+  if (attributeValues(module, callee) !== undefined) return isLayer(module, callee, seen);
+  // A part of its own that something else put there.
+  if (callee.object?.text === classAround(call)?.self) return false;
+  return isTensorMethod(name) && !isMethodOfProject(module, name);
 }
 
 /** Methods of tensors and lists that run nothing of what they are given. */
@@ -271,10 +283,62 @@ function isTensorMethod(name: string): boolean {
   return ofTensor(name) !== undefined && !/^(?:apply_|map_|map2_|backward|register_\w+)$/.test(name);
 }
 
-/** `nn.Linear(n, m)`, `nn.Sequential(nn.Linear(n, m), nn.ReLU())` */
-function isLayer(module: PyModule, value: PyNode): boolean {
-  const path = value.type === 'call' && value.function ? qualifiedName(module, value.function) : undefined;
-  if (path === undefined || !isModuleClass(path)) return false;
-  if (!CONTAINERS.has(path)) return true;
-  return !hasSplat(value) && argumentsOf(value).every((each) => isLayer(module, each));
+/** `nn.Linear(n, m)`, `nn.Sequential(nn.Linear(n, m), self.norm)`, `Block(n)` of the project. */
+function isLayer(module: PyModule, value: PyNode, seen: Set<PyNode>): boolean {
+  switch (value.type) {
+    case 'attribute':
+      return isOwnPart(module, value, seen);
+    case 'list':
+    case 'tuple':
+      return value.named.every((each) => isLayer(module, each, seen));
+    case 'list_comprehension':
+      return value.body !== undefined && isLayer(module, value.body, seen);
+    case 'call':
+      return isNewLayer(module, value, seen);
+    default:
+      return false;
+  }
 }
+
+function isOwnPart(module: PyModule, attribute: PyNode, seen: Set<PyNode>): boolean {
+  const values = attributeValues(module, attribute) ?? [];
+  const name = attribute.attribute?.text ?? '';
+  if (values.length === 0 || isAnywhere(module, name, setsPart)) return false;
+  const holdsOthers = values.some(
+    (each) => each.type !== 'call' || CONTAINERS.has(calledPath(module, each) ?? ''),
+  );
+  if (holdsOthers && isAnywhere(module, name, growsPart)) return false;
+  return values.every((each) => isLayer(module, each, seen));
+}
+
+function isNewLayer(module: PyModule, call: PyNode, seen: Set<PyNode>): boolean {
+  const callee = call.function;
+  const path = callee && qualifiedName(module, callee);
+  if (path === undefined) {
+    const own = callee && definitionBehind(module, callee);
+    return own?.type === 'class_definition' && isClosedClass({ module, node: own }, seen);
+  }
+  const made = definedElsewhere(module, path);
+  if (made !== undefined) return made.node.type === 'class_definition' && isClosedClass(made, seen);
+  if (!isModuleClass(path)) return false;
+  // What holds other layers.
+  if (!CONTAINERS.has(path)) return !/\.Transformer\w*$/.test(path);
+  return (
+    argumentsOf(call).length > 0 &&
+    !hasSplat(call) &&
+    argumentsOf(call).every((each) => isLayer(module, argumentValue(each), seen))
+  );
+}
+
+/** Whether a file may put more into what is found by a name: `self.layers.append(layer)`, `layers = self.layers`. */
+function growsPart(alone: PyModule, name: string): boolean {
+  return alone.words(name).some((node) => {
+    const place = node.parent;
+    if (place?.type !== 'attribute' || place.attribute !== node) return false;
+    const user = place.parent;
+    if (user?.type === 'attribute') return GROWS.test(user.attribute?.text ?? '');
+    return user?.type === 'assignment' ? user.right === place : user?.type === 'argument_list';
+  });
+}
+
+const GROWS = /^(?:add_module|append|extend|insert|register_module|update|__\w+__|_modules)$/;

@@ -1,16 +1,13 @@
 import { givesModule } from '../../library/library.js';
 import { INITIALIZERS, WRITING } from '../../library/names.js';
 import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
-import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { shown } from '../../semantic/gate.js';
-import { calledPath, qualifiedName } from '../../semantic/imports.js';
+import { calledPath } from '../../semantic/imports.js';
 import { partsOfLiteral } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
-import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { methodElsewhere, methodsByName } from '../../semantic/reach.js';
-import { returnsOf } from '../../semantic/returns.js';
 import {
   argumentsOf,
   argumentValue,
@@ -21,16 +18,15 @@ import {
   ownNodes,
   receiverOf,
   rootOf,
-  unparenthesized,
 } from '../../semantic/statements.js';
-import { isUnbound, livesIn, waysGiven, waysReaching, writesOf } from '../../semantic/variables.js';
+import { isUnbound, livesIn, readsOf, waysReaching, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { recordsNoGraph } from '../value/gradient.js';
 import { keepsGiven } from '../value/names.js';
 import { isPlainParameter } from '../value/parts.js';
-import { resultOf } from '../value/plain.js';
 import { GradTrace } from '../value/trace.js';
+import { isMadeBy, isMadeIn } from './made.js';
 
 /** A value that may leave a function with its graph. */
 export interface Escape {
@@ -222,7 +218,18 @@ function isHeldOutside(module: PyModule, functionNode: PyNode, object: PyNode): 
   const root = rootOf(object);
   if (root.type !== 'identifier' || !livesIn(module, root, functionNode)) return true;
   return !waysReaching(module, root).every(
-    (way) => way.kind === 'update' || (way.kind === 'value' && isMadeBy(module, way.value)),
+    (way) =>
+      way.kind === 'update' ||
+      (way.kind === 'value' && (isMadeBy(module, way.value) || isRenamed(module, functionNode, way.value))),
+  );
+}
+
+/** `total = term`, of a `term` that was made here, and that nothing else reads than `total += term`. */
+function isRenamed(module: PyModule, functionNode: PyNode, term: PyNode): boolean {
+  if (term.type !== 'identifier' || !isMadeIn(module, functionNode, term, 0)) return false;
+  const name = term.parent?.left?.text;
+  return readsOf(module, term).every(
+    ({ parent }) => /assignment$/.test(parent?.type ?? '') && parent?.left?.text === name,
   );
 }
 
@@ -264,60 +271,6 @@ function byAssignment(node: PyNode): InPlace | undefined {
   if (node.type === 'augmented_assignment') return { target: left, values: [right] };
   const target = node.type === 'assignment' && left.type === 'subscript' ? left.value : undefined;
   return target === undefined ? undefined : { target, values: [right] };
-}
-
-/** From one function to the one whose result it hands back, this far. */
-const MAX_HOPS = 3;
-
-/** Methods of Python's containers and of tensors that give what somebody holds already, or a view of it. */
-const GIVES_HELD =
-  /^(?:get|setdefault|pop|popitem|popleft|values|items|to|cuda|cpu|float|double|half|type|view|reshape|squeeze|unsqueeze|expand|narrow|permute|transpose|t|contiguous|detach|data_ptr|__getitem__|__enter__)(?:$|_)/;
-
-/** Whether evaluating an expression makes a new object, unlike `self.bank`, `bank or []`, `registry.get("bank")`, `current()`. */
-export function isMadeBy(module: PyModule, expression: PyNode, hops = 0): boolean {
-  const value = unparenthesized(expression);
-  if (value.type === 'conditional_expression')
-    return [value.named[0], value.named[2]].every(
-      (each) => each !== undefined && isMadeBy(module, each, hops),
-    );
-  if (/^(?:identifier|attribute|subscript|boolean_operator|await|named_expression)$/.test(value.type))
-    return false;
-  const callee = value.type === 'call' ? value.function : undefined;
-  if (callee === undefined) return true;
-  const own = calledDefinition(module, value);
-  if (own !== undefined) return isMaker({ module, node: own }, hops);
-  const path = qualifiedName(module, callee);
-  if (path !== undefined) {
-    const found = definedElsewhere(module, path);
-    if (found !== undefined) return isMaker(found, hops);
-    return (
-      resultOf(path) !== 'passed' || /\.(?:deepcopy|copy|deque|defaultdict|OrderedDict|Counter)$/.test(path)
-    );
-  }
-  // What one of Python's own types is called with is new; `getattr` and `next` find something.
-  if (callee.type === 'identifier')
-    return isUnbound(module, callee) && !/^(?:getattr|next|max|min|vars|globals|locals)$/.test(callee.text);
-  const name = callee.attribute?.text;
-  if (name === undefined) return false;
-  return !GIVES_HELD.test(name) && functionsNamed(module, name)?.length === 0;
-}
-
-/** A class makes one; a function where all that it returns is made there. */
-function isMaker({ module, node }: Elsewhere, hops: number): boolean {
-  if (node.type === 'class_definition') return true;
-  if (hops >= MAX_HOPS) return false;
-  return returnsOf(node).every((each) => each === undefined || isMadeIn(module, node, each, hops + 1));
-}
-
-function isMadeIn(module: PyModule, functionNode: PyNode, expression: PyNode, hops: number): boolean {
-  const value = unparenthesized(expression);
-  if (/^(?:tuple|expression_list|list)$/.test(value.type))
-    return value.named.every((each) => isMadeIn(module, functionNode, each, hops));
-  if (value.type !== 'identifier') return isMadeBy(module, value, hops);
-  if (module.resolve(value)?.node !== functionNode) return false;
-  return waysGiven(module, value).every(
-    (way) => way.kind === 'update' || (way.kind === 'value' && isMadeBy(module, way.value, hops)),
-  );
 }
 
 /**

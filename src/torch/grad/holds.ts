@@ -1,16 +1,18 @@
 import { givesModule } from '../../library/library.js';
 import { isModelMaker } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
-import { classAround } from '../../semantic/definitions.js';
-import { leadsInside } from '../../semantic/elsewhere.js';
+import { classAround, definitionBehind } from '../../semantic/definitions.js';
+import { definedElsewhere, type Elsewhere, leadsInside } from '../../semantic/elsewhere.js';
 import { isGivenParts, isOnlyUsed } from '../../semantic/given-away.js';
+import { qualifiedName } from '../../semantic/imports.js';
 import { ingredientsOf } from '../../semantic/ingredients.js';
 import type { PyModule } from '../../semantic/module.js';
 import { methodName } from '../../semantic/statements.js';
 import { readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Maker, madeBy } from './made-by.js';
-import { moduleKind } from './modules.js';
+import { runsOnlyLayers } from '../../values/effects/forward-index.js';
+import { type Maker, madeBy } from '../module/made-by.js';
+import { moduleKind } from '../module/modules.js';
 
 const NETWORK: Maker = {
   gives: isModelMaker,
@@ -18,30 +20,62 @@ const NETWORK: Maker = {
   outlivesOthers: false,
 };
 
+/** A class, and the file that it is in. */
+export interface Owner {
+  readonly owner: string;
+  readonly file: string;
+}
+
 /**
  * Whether a network may be an instance of a class of the project, or have one among its parts: not where what made it, and all
  * that this names, is known, and nothing there leads to the class.
  */
-export function mayHold(module: PyModule, network: PyNode, owner: string): boolean {
+export function mayHold(module: PyModule, network: PyNode, { owner, file }: Owner): boolean {
   const made = module.memo(classesIn, network);
-  return made === undefined || made.has(owner) || module.memo(isHandedOn, owner);
+  if (made === undefined || made.names.has(`${file} ${owner}`)) return true;
+  return !made.isClosed && module.memo(isHandedOn, owner);
 }
 
 /** Ways to parts that no name leads to. */
 const COMPUTED =
   /(?<![.\w])(?:eval|exec|globals|locals|vars|__import__)\(|\bimport_module\b|__dict__|\.(?:build|create|from_config|from_name|get|instantiate)\(/;
 
-/** The names of the classes and functions of the project that a network is made with; undefined where not all are known. */
-function classesIn(module: PyModule, network: PyNode): ReadonlySet<string> | undefined {
+interface Made {
+  /** The classes and functions of the project that a network is made with. */
+  readonly names: ReadonlySet<string>;
+  /** All of its classes run their own layers only, whatever they are given. */
+  readonly isClosed: boolean;
+}
+
+/** Undefined where not all are known. */
+function classesIn(module: PyModule, network: PyNode): Made | undefined {
   if (madeBy(module, network, NETWORK) !== 'yes' || isGivenParts(module, network)) return undefined;
-  const made = ingredientsOf(module, network);
+  const made = ingredientsOf(module, network, undefined, takesNoParts);
   if (made === undefined || made.handed.length > 0) return undefined;
   const { definitions, strangers } = made;
   if (definitions.some(({ module: home, node }) => COMPUTED.test(home.codeOf(node)))) return undefined;
   const homes = new Set([module, ...definitions.map((each) => each.module)]);
   const isOfProject = (path: string) => [...homes].some((home) => leadsInside(home, path));
   if (strangers.some(isOfProject)) return undefined;
-  return new Set(definitions.map(({ node }) => node.name?.text ?? ''));
+  return {
+    names: new Set(definitions.map(({ module: home, node }) => `${home.path} ${node.name?.text}`)),
+    isClosed: definitions.every((each) => each.node.type === 'function_definition' || runsOnlyLayers(each)),
+  };
+}
+
+/** `Net(args).to(device)`: a class that runs nothing of what it is given, and what moves a network. */
+function takesNoParts(module: PyModule, call: PyNode): boolean {
+  const callee = call.function;
+  if (callee === undefined) return false;
+  const path = qualifiedName(module, callee);
+  const made = path === undefined ? ownClass(module, callee) : definedElsewhere(module, path);
+  if (made !== undefined) return made.node.type === 'class_definition' && runsOnlyLayers(made);
+  return path === undefined && callee.type === 'attribute' && givesModule(methodName(call) ?? '');
+}
+
+function ownClass(module: PyModule, callee: PyNode): Elsewhere | undefined {
+  const node = definitionBehind(module, callee);
+  return node && { module, node };
 }
 
 /** Whether some file makes an instance of the class and hands it to others, who may make it a part of a network. */
