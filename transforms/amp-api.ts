@@ -174,7 +174,9 @@ export const ampApi: Transform<AmpSite> = {
 };
 
 function messageFor(what: string): string {
-  return `${what} is deprecated since torch 2.4: it warns, and a later release may drop it`;
+  return what.includes('`, `')
+    ? `${what} are deprecated since torch 2.4: they warn, and a later release may drop them`
+    : `${what} is deprecated since torch 2.4: it warns, and a later release may drop it`;
 }
 
 /** `@custom_fwd` without parentheses. `@autocast` alone would take the function for a flag. */
