@@ -72,9 +72,7 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
     case 'requires_grad_':
       return isFalse(argumentsOf(call ?? place)[0]) ? undefined : `calls \`${shown(target)}()\``;
     case 'requires_grad':
-      return asksForGrad(identifier, target) && !isOfNewTensor(module, place)
-        ? 'asks for gradients with `requires_grad`'
-        : undefined;
+      return asksForGrad(identifier, target) ? 'asks for gradients with `requires_grad`' : undefined;
     case 'enable_grad':
     case 'set_grad_enabled':
       // As a statement, it holds for whoever comes after; behind `with`, off is off.
@@ -151,17 +149,6 @@ function asksForGrad(identifier: PyNode, target: PyNode): boolean {
   const place = target.parent;
   if (place?.type === 'keyword_argument' && place.name === identifier) return !isFalse(place.value);
   return place?.type === 'assignment' && place.left === target && !isFalse(place.right);
-}
-
-/** `scores = torch.zeros(n, requires_grad=True)` in a forward: who differentiates by it would have to say so there. */
-function isOfNewTensor(module: PyModule, keyword: PyNode): boolean {
-  const call = keyword.type === 'keyword_argument' ? keyword.parent?.parent : undefined;
-  const assignment = call?.parent;
-  if (call === undefined || assignment?.type !== 'assignment' || assignment.left?.type !== 'identifier')
-    return false;
-  const method = call.closest('function_definition', 'lambda');
-  if (method?.name?.text !== 'forward' || enclosingClass(method) === undefined) return false;
-  return /^torch\.(?:empty|full|ones|rand|randn|zeros)(?:_like)?$/.test(calledPath(module, call) ?? '');
 }
 
 function isFalse(node: PyNode | undefined): boolean {
