@@ -105,7 +105,10 @@ function keptByCalled(
 
 function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
   if (!/^(?:return_statement|yield|raise_statement)$/.test(node.type)) return undefined;
-  for (const value of node.named.flatMap(partsOfLiteral)) {
+  const parts = node.named.flatMap(partsOfLiteral);
+  // What is computed with the network first: what only has the graph that came in would hide it.
+  const computed = parts.find((each) => !trace.isDerived(each) && trace.mayCarryGraph(each));
+  for (const value of computed === undefined ? parts : [computed]) {
     const isDerived = trace.isDerived(value);
     if (!isDerived && !trace.mayCarryGraph(value)) continue;
     const verb = node.type === 'yield' ? 'yields' : node.type === 'raise_statement' ? 'raises' : 'returns';
