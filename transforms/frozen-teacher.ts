@@ -19,7 +19,7 @@ import {
   type Site,
   type Transform,
 } from '../src/toolkit/index.js';
-import { doubtsAboutRun, mayRoundOtherwise, reasonsFor } from './frozen-teacher/doubts.js';
+import { doubtsAboutRun, hangsOnNothingTrained, mayRoundOtherwise, reasonsFor } from './frozen-teacher/doubts.js';
 import { type TeacherRun, type TeacherSite, teacherSites } from './frozen-teacher/sites.js';
 
 interface Found extends Site {
@@ -104,7 +104,8 @@ export const frozenTeacher: Transform<Found> = {
         `with ${edit.name(NO_GRAD, first.statement)}()`,
         first.statement,
         last.statement,
-        (between) => runsAlikeWithoutGradients(module, between),
+        (between) =>
+          runsAlikeWithoutGradients(module, between, (value) => hangsOnNothingTrained(module, value)),
       );
     if (proof.holds) proof.because(...kept.flatMap((run) => reasonsFor(module, run)));
     return edit.done(

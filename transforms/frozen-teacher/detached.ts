@@ -1,8 +1,11 @@
 import { builtin, cutsGraph, ofTensor } from '../../src/library/library.js';
+import { attributeUses, plainAttributes } from '../../src/semantic/attribute-uses.js';
+import { classBehind } from '../../src/semantic/definitions.js';
 import { readsReached } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { isRedefined } from '../../src/semantic/project-names.js';
 import { enclosingFunction } from '../../src/semantic/statements.js';
+import { attributeUsesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { leavesNothing } from '../../src/torch/record/left-behind.js';
 import { Graphless } from './graphless.js';
@@ -23,10 +26,21 @@ function leadsNowhere(module: PyModule, { statement, networks }: TeacherRun): bo
 
 /** The places that may see what the statement gives its variables, or its function's callers. */
 export function readsOf(module: PyModule, { targets }: TeacherRun): readonly PyNode[] {
-  return targets.flatMap((target) => {
+  return targets.flatMap((target) => readsAt(module, target) ?? []);
+}
+
+/** The places that may see what a variable is given there, or an attribute that only objects of the file's class have. */
+export function readsAt(module: PyModule, target: PyNode): readonly PyNode[] | undefined {
+  if (target.type === 'identifier') {
     const scope = module.resolve(target);
     return scope === undefined ? [] : readsReached(module, scope, target.text, [target]);
-  });
+  }
+  const owner = target.type === 'attribute' ? classBehind(module, target.object ?? target) : undefined;
+  const name = target.attribute?.text ?? '';
+  if (owner === undefined || plainAttributes(module, owner, name).answer !== 'yes') return undefined;
+  const { uses, unread } = attributeUsesElsewhere(module, owner, name, { may: () => true, byName: true });
+  if (uses.length > 0 || unread !== undefined) return undefined;
+  return attributeUses(module, owner, name).flatMap(({ node, kind }) => (kind === 'write' ? [] : [node]));
 }
 
 /** `y.detach()`, `y[0].mean().item()`, `y.shape`, `y == z`. */

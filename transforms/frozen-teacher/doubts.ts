@@ -24,7 +24,7 @@ import { ONLY_READ } from '../../src/torch/questions.js';
 import { classAskingForModeAround } from '../../src/values/effects/elsewhere.js';
 import { hookElsewhere } from '../../src/values/effects/forward.js';
 import { differentiatingNetwork } from '../../src/values/effects/unknown-code.js';
-import { isOnlyReadDetached } from './detached.js';
+import { isOnlyReadDetached, readsAt } from './detached.js';
 import { type Fate, fateOf } from './fate.js';
 import { Graphless } from './graphless.js';
 import { isAsked } from './inputs.js';
@@ -63,6 +63,16 @@ export function mayRoundOtherwise(module: PyModule, { networks }: TeacherRun): b
   return hasInferenceFastPath(module) || networks.some((each) => fateOf(module, each).compiler !== undefined);
 }
 
+/** A value has no graph, or only one that leads to networks which nobody trains. */
+export function hangsOnNothingTrained(module: PyModule, value: PyNode): boolean {
+  const { teachers, trained } = networksIn(module);
+  const graphless = new Graphless(module, teachers, trained);
+  return (
+    graphless.doubt(value) === undefined &&
+    [...graphless.relied.values()].every((network) => fateOf(module, network).doubts.length === 0)
+  );
+}
+
 function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
   yield* doubtsOfPlace(module, run.statement);
   const { teachers, trained } = networksIn(module);
@@ -71,7 +81,7 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
   const own = run.networks.map((each) => [`${each.text} ${enclosingFunction(each)?.start}`, each] as const);
   const networks = [...new Map([...own, ...graphless.relied]).values()];
   const fates = networks.map((network) => ({ network, fate: fateOf(module, network) }));
-  const frozen = fates.every(({ fate }) => fate.isFrozen);
+  const frozen = fates.every(({ fate }) => fate.isFrozen && !fate.isTrained);
   if (frozen && input === undefined)
     yield {
       answer: 'no',
@@ -173,8 +183,11 @@ function gradientAsked(module: PyModule, statement: PyNode): PyNode | undefined 
 
 /** A variable of the statement that is not the function's own, or what reads all of its variables. */
 function openTo(module: PyModule, { statement, targets }: TeacherRun): PyNode | undefined {
+  const attribute = targets.find(({ type }) => type === 'attribute');
+  if (attribute !== undefined && readsAt(module, attribute) === undefined) return attribute;
+  const names = targets.filter(({ type }) => type !== 'attribute');
   const owner = enclosingFunction(statement);
-  if (owner === undefined) return targets.find(({ text }) => mayBeReadElsewhere(module, text));
+  if (owner === undefined) return names.find(({ text }) => mayBeReadElsewhere(module, text));
   const scope = module.scopeOf(owner);
-  return targets.find((target) => module.resolve(target) !== scope) ?? readerOfVariables(module, owner);
+  return names.find((name) => module.resolve(name) !== scope) ?? readerOfVariables(module, owner);
 }

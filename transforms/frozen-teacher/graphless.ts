@@ -217,9 +217,7 @@ export class Graphless {
     if (uses.some((use) => isAsked(use.node))) return no(`\`${shown(node)}\` is asked for its gradient`);
     const writes = uses.filter(({ kind }) => kind !== 'read');
     const puts = uses.flatMap(({ node: use }) => valuesPutInto(use));
-    const values = writes.map(({ node: write }) =>
-      write.parent?.left === write ? write.parent.right : undefined,
-    );
+    const values = writes.map(({ node: write }) => valueWritten(write));
     if (values.length === 0) return withoutGradient(node);
     return (
       first(values, (each) => this.#of(made.module, each, undefined, depth + 1)) ??
@@ -343,4 +341,10 @@ export class Graphless {
       (each) => this.#of(there, each, plain, depth + 1),
     );
   }
+}
+
+/** What is given to `self.y`, or a part of it: `self.y = …`, `x, self.y = …`. */
+function valueWritten(place: PyNode): PyNode | undefined {
+  const target = /^(?:pattern_list|tuple_pattern)$/.test(place.parent?.type ?? '') ? place.parent : place;
+  return target?.parent?.left === target ? target?.parent?.right : undefined;
 }

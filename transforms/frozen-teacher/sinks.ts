@@ -1,6 +1,6 @@
 import { cutsGraph, ofTensor, row } from '../../src/library/library.js';
 import { classAround } from '../../src/semantic/definitions.js';
-import { reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
+import { reachingDefinitions } from '../../src/semantic/flow.js';
 import { functionUses } from '../../src/semantic/function-uses.js';
 import { shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -28,7 +28,7 @@ import { gradUseElsewhere } from '../../src/values/effects/elsewhere.js';
 import { reachesGradUse } from '../../src/values/effects/grad.js';
 import { recordsNoGraph } from '../../src/values/value/gradient.js';
 import { definitionCalled } from './called.js';
-import { isCutWhereRead, readsOf } from './detached.js';
+import { isCutWhereRead, readsAt, readsOf } from './detached.js';
 import { fateOf } from './fate.js';
 import { isLoss } from './inputs.js';
 import type { TeacherRun } from './sites.js';
@@ -41,7 +41,7 @@ function isCut(module: PyModule, value: PyNode): boolean {
   return cutsGraph(name) && receiverOf(node) !== undefined && !isRedefined(module, name);
 }
 
-const MAX_HOPS = 6;
+const MAX_HOPS = 16;
 
 /**
  * Where a value is differentiated that hangs on nothing but the network: without its graph, that would raise. A value that
@@ -167,11 +167,8 @@ function callsAround(value: PyNode, read: PyNode): readonly PyNode[] {
 
 function readsOfTarget(module: PyModule, target: PyNode | undefined): readonly PyNode[] | undefined {
   const names = target === undefined ? [] : /pattern|tuple|list/.test(target.type) ? target.named : [target];
-  if (names.length === 0 || names.some(({ type }) => type !== 'identifier')) return undefined;
-  return names.flatMap((each) => {
-    const scope = module.resolve(each);
-    return scope === undefined ? [] : readsReached(module, scope, each.text, [each]);
-  });
+  const reads = names.map((each) => readsAt(module, each));
+  return reads.length === 0 || reads.includes(undefined) ? undefined : reads.flatMap((each) => each ?? []);
 }
 
 /** The calls of a function, where all of them are in the file. */

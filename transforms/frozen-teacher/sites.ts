@@ -1,6 +1,7 @@
 import { isOfModule } from '../../src/library/library.js';
 import { placesOf } from '../../src/semantic/called-name.js';
 import { calledDefinition } from '../../src/semantic/definitions.js';
+import { functionUses } from '../../src/semantic/function-uses.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import {
   argumentsOf,
@@ -106,9 +107,19 @@ function scaledValue(value: PyNode): PyNode {
   return manager?.type === 'call' ? (argumentsOf(manager)[0] ?? node) : node;
 }
 
-function isDifferentiatedAround(module: PyModule, call: PyNode): boolean {
-  const owner = enclosingFunction(call);
-  return isInTraining(module, call) || (owner !== undefined && lossesOfTrainers(module).includes(owner));
+/** How many functions may be between a run and the code that differentiates. */
+const MAX_CALLERS = 3;
+
+function isDifferentiatedAround(module: PyModule, node: PyNode, depth = 0): boolean {
+  const owner = node.type === 'function_definition' ? node : enclosingFunction(node);
+  if (isInTraining(module, node)) return true;
+  if (owner === undefined || depth >= MAX_CALLERS) return false;
+  if (lossesOfTrainers(module).includes(owner)) return true;
+  return functionUses(module, owner).some((use) => {
+    const caller = enclosingFunction(use);
+    if (caller === undefined || caller === owner || isGradOff(module, use)) return false;
+    return isDifferentiatedAround(module, caller, depth + 1);
+  });
 }
 
 /** `with torch.enable_grad():` around it: somebody wants the graph. */
@@ -142,10 +153,15 @@ function runOf(statement: PyNode, networks: readonly PyNode[]): TeacherRun | und
   const value = assignment?.right;
   if (target === undefined || value === undefined || statement.named.length > 1) return undefined;
   const targets = /pattern|tuple/.test(target.type) ? target.named : [target];
-  const isPlain = targets.every(({ type }) => type === 'identifier') && value.type !== 'assignment';
+  const isPlain = targets.every(isNameOrOwn) && value.type !== 'assignment';
   const isAtOnce = networks.every((each) => each.closest('lambda', 'block', 'module')?.type !== 'lambda');
   const waits = [...value.walk()].some(({ type }) => type === 'yield' || type === 'await');
   return isPlain && isAtOnce && !waits ? { statement, value, targets, networks } : undefined;
+}
+
+/** `y`, `self.y`. */
+function isNameOrOwn({ type, object }: PyNode): boolean {
+  return type === 'identifier' || (type === 'attribute' && object?.type === 'identifier');
 }
 
 function grouped(runs: readonly TeacherRun[]): readonly TeacherSite[] {

@@ -1,6 +1,7 @@
 import { walksModule } from '../../library/library.js';
 import { DEEPCOPY } from '../../library/names.js';
-import { methodCallsAt } from '../../semantic/called-name.js';
+import { methodCallsAt, targetGiven } from '../../semantic/called-name.js';
+import { classAround } from '../../semantic/definitions.js';
 import { functionUses } from '../../semantic/function-uses.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -11,7 +12,6 @@ import {
   isPlainPath,
   methodName,
   receiverOf,
-  statementOf,
 } from '../../semantic/statements.js';
 import { twinsOf } from '../../semantic/twins.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -40,6 +40,12 @@ function findNetworks(module: PyModule): Networks {
     if (walked === 'frozen') frozen.add(network.text);
     else if (walked !== 'plain') trained.add(network.text);
   }
+  // `self.critic.optimizer.step()`: it has an optimizer of its own.
+  for (const call of methodCallsAt(module, '.step()')) {
+    const network = receiverOf(call)?.object;
+    if (network !== undefined && isPlainPath(network) && network.text !== classAround(call)?.self)
+      trained.add(network.text);
+  }
   const teachers = new Set<string>();
   for (const call of methodCallsAt(module, ...SWITCHES)) {
     const network = switchesToEvaluation(call) ? networkOf(call) : undefined;
@@ -66,8 +72,7 @@ function* copies(module: PyModule): Generator<string> {
   for (const node of module.at('deepcopy(')) {
     const call = node.closest('call');
     if (call === undefined || calledPath(module, call) !== DEEPCOPY) continue;
-    const statement = statementOf(call).named[0];
-    const target = statement?.type === 'assignment' ? statement.left : undefined;
+    const target = targetGiven(call);
     if (target !== undefined && isPlainPath(target)) yield target.text;
   }
 }

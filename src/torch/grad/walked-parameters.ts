@@ -23,11 +23,19 @@ import { isPlainAttribute } from '../../values/value/plain.js';
 export type Walked = 'plain' | 'frozen' | 'trained' | 'taken';
 
 /** What hands its arguments on one by one. */
-const PASSES = /^(?:zip|enumerate|list|tuple|iter|sorted|reversed|set)$/;
+const PASSES = /^(?:zip|enumerate|list|tuple|iter|sorted|reversed|set|dict)$/;
+/** How many names they are followed through. */
+const MAX_NAMES = 3;
 
 /** What becomes of `net.parameters()`, `net.named_modules()` and the like. */
 export function walkedFor(module: PyModule, call: PyNode): Walked {
-  let at = call;
+  const found = handedOn(module, call, 0);
+  return found === 'taken' && trainedIn(module, call) ? 'trained' : found;
+}
+
+function handedOn(module: PyModule, walk: PyNode, names: number, isDict = false): Walked {
+  let at = walk;
+  let isByName = isDict;
   let position: number | undefined;
   for (;;) {
     const holder = at.parent;
@@ -39,17 +47,46 @@ export function walkedFor(module: PyModule, call: PyNode): Walked {
     if (callee.text === 'next') return isLookedAt(outer) ? 'plain' : 'taken';
     if (!PASSES.test(callee.text)) return callee.text === 'len' ? 'plain' : 'taken';
     if (callee.text === 'zip') position = argumentsOf(outer).indexOf(at);
+    isByName ||= callee.text === 'dict';
     at = outer;
   }
   const loop = at.parent;
-  if (!/^for_(?:statement|in_clause)$/.test(loop?.type ?? '') || loop?.right !== at) {
-    return trainedIn(module, call) ? 'trained' : 'taken';
-  }
+  if (loop?.type === 'assignment' && loop.right === at && position === undefined && names < MAX_NAMES)
+    return worst(readsNamed(module, loop.left).map((read) => fateOfNamed(module, read, names + 1, isByName)));
+  if (!/^for_(?:statement|in_clause)$/.test(loop?.type ?? '') || loop?.right !== at) return 'taken';
+  // The names of a dictionary.
+  if (isByName) return 'plain';
   const target = loop.left;
   const targets = target === undefined ? [] : targetsAt(target, position);
   const place = loop.type === 'for_statement' ? loop.body : loop.parent;
   if (place === undefined || targets.length === 0) return 'taken';
   return worst(targets.map((each) => fateOf(module, each, place)));
+}
+
+/** The reads of a variable that nothing else is given; itself where that does not show. */
+function readsNamed(module: PyModule, target: PyNode | undefined): readonly (PyNode | undefined)[] {
+  const scope = target?.type === 'identifier' ? module.resolve(target) : undefined;
+  if (target === undefined || scope === undefined || module.writes(scope, target.text).length !== 1)
+    return [undefined];
+  return module.reads(scope, target.text);
+}
+
+/** `parameters = dict(net.named_parameters())`: one use of such a variable. */
+function fateOfNamed(module: PyModule, read: PyNode | undefined, names: number, isDict: boolean): Walked {
+  const holder = read?.parent;
+  if (read === undefined || holder === undefined) return 'taken';
+  if (isDict && holder.type === 'subscript' && holder.value === read)
+    return isTarget(holder) ? 'plain' : fateOfRead(module, holder);
+  const call = holder.type === 'argument_list' ? holder.parent : undefined;
+  // The values are copied.
+  if (
+    isDict &&
+    call !== undefined &&
+    methodName(call) === 'load_state_dict' &&
+    receiverOf(call) !== undefined
+  )
+    return 'plain';
+  return handedOn(module, read, names, isDict);
 }
 
 /** `[{"params": net.parameters()}]`, `list(a.parameters()) + list(b.parameters())` inside the optimizer's own parentheses. */

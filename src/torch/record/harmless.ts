@@ -14,7 +14,12 @@ import { leavesNothing } from './left-behind.js';
  * Whether a statement between two that run without gradients could do so too: it prints, or gives names what libraries make
  * of other values, and none of these is differentiated, changed in place or handed on later.
  */
-export function runsAlikeWithoutGradients(module: PyModule, statement: PyNode): boolean {
+export function runsAlikeWithoutGradients(
+  module: PyModule,
+  statement: PyNode,
+  /** Another proof that a value has no graph. */
+  isGraphless: (value: PyNode) => boolean = () => false,
+): boolean {
   const [only, ...others] = statement.type === 'expression_statement' ? statement.named : [];
   if (only === undefined || others.length > 0) return false;
   if (only.type === 'string') return true;
@@ -25,6 +30,7 @@ export function runsAlikeWithoutGradients(module: PyModule, statement: PyNode): 
   const targets = namesBound(only);
   if (targets === undefined || !targets.every((target) => isOnlyRead(module, target))) return false;
   if (gradUseIn(module, statement) !== undefined) return false;
+  if (only.right !== undefined && isGraphless(only.right)) return true;
   const owner = enclosingFunction(statement) ?? module.root;
   return leavesNothing(module, { wrapped: [statement], statements: [statement], owner, models: [] });
 }
@@ -72,7 +78,9 @@ function isOnlyRead(module: PyModule, target: PyNode): boolean {
     let at = read;
     for (let { parent } = at; parent !== undefined; { parent } = at) {
       if (parent.type === 'attribute' && parent.object === at) {
-        if (isCallee(parent) && parent.attribute?.text.endsWith('_') === true) return false;
+        const name = parent.attribute?.text ?? '';
+        if (isCallee(parent) && name.endsWith('_')) return false;
+        if (isCallee(parent) && givesOther(name)) return true;
       } else if (
         !(parent.type === 'subscript' && parent.value === at) &&
         !(parent.type === 'call' && parent.function === at)
@@ -80,12 +88,12 @@ function isOnlyRead(module: PyModule, target: PyNode): boolean {
         break;
       at = parent;
     }
-    return !/^(?:augmented_)?assignment$/.test(at.parent?.type ?? '') || giveNumbers(at);
+    return !/^(?:augmented_)?assignment$/.test(at.parent?.type ?? '');
   });
 }
 
-/** `n = x.size(0)`. */
-function giveNumbers({ type, function: callee }: PyNode): boolean {
-  const gives = type === 'call' ? ofTensor(callee?.attribute?.text ?? '')?.gives : undefined;
-  return gives !== undefined && gives !== 'tensor';
+/** `x.clamp(0)`, `x.size(0)`: no view of it. */
+function givesOther(name: string): boolean {
+  const known = ofTensor(name);
+  return known !== undefined && (known.storage === 'new' || (known.gives ?? 'tensor') !== 'tensor');
 }
