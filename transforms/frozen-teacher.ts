@@ -19,7 +19,12 @@ import {
   type Site,
   type Transform,
 } from '../src/toolkit/index.js';
-import { doubtsAboutRun, hangsOnNothingTrained, mayRoundOtherwise, reasonsFor } from './frozen-teacher/doubts.js';
+import {
+  doubtsAboutRun,
+  hangsOnNothingTrained,
+  mayRoundOtherwise,
+  reasonsFor,
+} from './frozen-teacher/doubts.js';
 import { type TeacherRun, type TeacherSite, teacherSites } from './frozen-teacher/sites.js';
 
 interface Found extends Site {
@@ -105,7 +110,12 @@ export const frozenTeacher: Transform<Found> = {
         first.statement,
         last.statement,
         (between) =>
-          runsAlikeWithoutGradients(module, between, (value) => hangsOnNothingTrained(module, value)),
+          runsAlikeWithoutGradients(
+            module,
+            between,
+            kept.map(({ statement }) => statement),
+            (value) => hangsOnNothingTrained(module, value),
+          ),
       );
     if (proof.holds) proof.because(...kept.flatMap((run) => reasonsFor(module, run)));
     return edit.done(

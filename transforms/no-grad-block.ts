@@ -142,7 +142,7 @@ export const noGradBlock: Transform<BlockSite> = {
     if ('flag' in run) edit.nestUnder(`with ${manager}`, first, others.at(-1));
     else
       edit.joinUnder(`with ${manager}`, first, others.at(-1) ?? first, (between) =>
-        runsAlikeWithoutGradients(module, between),
+        runsAlikeWithoutGradients(module, between, run.wrapped),
       );
     return edit.done(
       'flag' in run ? 'Switch gradients with the flag' : 'Evaluate under `torch.no_grad()`',

@@ -26,6 +26,7 @@ import { traceGraph } from '../../src/torch/module/networks.js';
 import { ONLY_READ } from '../../src/torch/questions.js';
 import { gradUseElsewhere } from '../../src/values/effects/elsewhere.js';
 import { reachesGradUse } from '../../src/values/effects/grad.js';
+import { valueOf } from '../../src/values/index.js';
 import { recordsNoGraph } from '../../src/values/value/gradient.js';
 import { definitionCalled } from './called.js';
 import { isCutWhereRead, readsAt, readsOf } from './detached.js';
@@ -88,7 +89,10 @@ function aloneAt(
   const isAssignment = /^(?:augmented_)?assignment$/.test(inner?.type ?? '');
   const value = isAssignment ? inner?.right : (backward?.value ?? inner ?? statement.named[0]);
   // `y[done] = 0.0` writes into it, with or without a graph.
-  if (inner?.left?.type === 'subscript' && inner.left?.contains(read)) return undefined;
+  if (inner?.left?.type === 'subscript' && inner.left?.contains(read))
+    return inner.right !== undefined && valueOf(module, inner.right).kind === 'number'
+      ? undefined
+      : unknown(only`Is \`${name}\` by itself ${ONLY_READ}?`);
   if (value === undefined || !value.contains(read)) {
     return /^(?:if|while|assert|delete)_statement$|^elif_clause$/.test(statement.type)
       ? undefined

@@ -19,6 +19,7 @@ import { backwards } from '../../src/torch/grad/backward-calls.js';
 import { isForward, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
 import { isInTraining, networksIn as networksOfFile } from '../../src/torch/grad/teachers.js';
 import { traceGraph } from '../../src/torch/module/networks.js';
+import { mayAskForGradients } from '../../src/torch/record/harmless.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { gradModeOf } from '../../src/values/value/gradient.js';
 import { isLoss } from './inputs.js';
@@ -70,7 +71,7 @@ export function teacherSites(module: PyModule): readonly TeacherSite[] {
 /** What is differentiated hangs on this run, and on no other network: then this one is what is trained. */
 function isWhatTrains(module: PyModule, call: PyNode, text: string): boolean {
   // A tensor may be what is trained, as the image of a style transfer.
-  if (module.mentions(/requires_grad(?!_?\(False| ?= ?False)|Parameter\(/)) return false;
+  if (mayAskForGradients(module)) return false;
   const owner = enclosingFunction(call);
   return backwards(module).some((backward) => {
     if (enclosingFunction(backward.call) !== owner) return false;

@@ -20,7 +20,7 @@ export interface Run {
 
 /** What goes under a `with` of its own. */
 export function partsOf(module: PyModule, owner: PyNode, runs: readonly Run[]): readonly GradlessPart[] {
-  const parts: readonly GradlessPart[] = rowsOf(runs).flatMap((row) => longest(module, owner, row));
+  const parts: readonly GradlessPart[] = rowsOf(module, runs).flatMap((row) => longest(module, owner, row));
   for (let at = parts; ; ) {
     const whole = aroundBranches(module, at);
     if (whole === at) return at;
@@ -53,7 +53,13 @@ function branching(statement: PyNode | undefined): PyNode | undefined {
 function mayStandAround(module: PyModule, statement: PyNode, parts: readonly GradlessPart[]): boolean {
   const isWrapped = (each: PyNode): boolean => parts.some(({ wrapped }) => wrapped.includes(each));
   const isFree = (each: PyNode): boolean =>
-    each.type === 'comment' || isWrapped(each) || runsAlikeWithoutGradients(module, each);
+    each.type === 'comment' ||
+    isWrapped(each) ||
+    runsAlikeWithoutGradients(
+      module,
+      each,
+      parts.flatMap(({ wrapped }) => wrapped),
+    );
   const isClause = ({ type }: PyNode): boolean => /^(?:elif|else)_clause$/.test(type);
   return [statement, ...statement.named.filter(isClause)].every((clause) =>
     clause.named.every((each) => {
@@ -67,7 +73,7 @@ function mayStandAround(module: PyModule, statement: PyNode, parts: readonly Gra
 const MAX_BETWEEN = 3;
 
 /** Those of one block that only assignments stand between. */
-function rowsOf(runs: readonly Run[]): readonly (readonly Run[])[] {
+function rowsOf(module: PyModule, runs: readonly Run[]): readonly (readonly Run[])[] {
   const rows: Run[][] = [];
   for (const run of [...runs].sort((a, b) => a.statement.start - b.statement.start)) {
     const row = rows.at(-1);
@@ -77,12 +83,21 @@ function rowsOf(runs: readonly Run[]): readonly (readonly Run[])[] {
       row !== undefined &&
       between !== undefined &&
       between.length <= MAX_BETWEEN &&
-      between.every(isAssignment)
+      between.every((each) => mayStandBetween(module, each, [...row, run]))
     )
       row.push(run);
     else rows.push([run]);
   }
   return rows;
+}
+
+function mayStandBetween(module: PyModule, statement: PyNode, runs: readonly Run[]): boolean {
+  if (!isAssignment(statement)) return false;
+  return runsAlikeWithoutGradients(
+    module,
+    statement,
+    runs.map((run) => run.statement),
+  );
 }
 
 /** The statements of a block between two of it; undefined where they are of different ones. */

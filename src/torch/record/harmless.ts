@@ -1,13 +1,26 @@
-import { builtin, ofTensor, row } from '../../library/library.js';
+import { builtin, cutsGraph, ofTensor, row } from '../../library/library.js';
+import { isModuleClass } from '../../library/paths.js';
+import { classAround } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
+import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isRedefined } from '../../semantic/project-names.js';
-import { enclosingFunction, isCallee, methodName, receiverOf } from '../../semantic/statements.js';
+import {
+  enclosingFunction,
+  givenTo,
+  isCallee,
+  methodName,
+  receiverOf,
+  rootOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
 import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { gradUseIn } from '../../values/effects/grad.js';
-import { isOfKnownPackage } from '../../values/value/plain.js';
+import { valueOf } from '../../values/index.js';
+import { recordsNoGraph } from '../../values/value/gradient.js';
+import { isOfKnownPackage, isPlainAttribute } from '../../values/value/plain.js';
 import { leavesNothing } from './left-behind.js';
 
 /**
@@ -17,6 +30,8 @@ import { leavesNothing } from './left-behind.js';
 export function runsAlikeWithoutGradients(
   module: PyModule,
   statement: PyNode,
+  /** What else goes under the same `with`. */
+  wrapped: readonly PyNode[],
   /** Another proof that a value has no graph. */
   isGraphless: (value: PyNode) => boolean = () => false,
 ): boolean {
@@ -27,12 +42,83 @@ export function runsAlikeWithoutGradients(
   if (nodes.some(({ type }) => /^(?:yield|await|lambda|named_expression)$/.test(type))) return false;
   if (!callsOnlyLibraries(module, only)) return false;
   if (only.type === 'call') return isReport(module, only);
-  const targets = namesBound(only);
-  if (targets === undefined || !targets.every((target) => isOnlyRead(module, target))) return false;
+  if (only.right === undefined || !isNoViewForOthers(module, only, wrapped)) return false;
   if (gradUseIn(module, statement) !== undefined) return false;
-  if (only.right !== undefined && isGraphless(only.right)) return true;
+  if (isGraphless(only.right)) return true;
+  if (mayAskForGradients(module) || !isOfKnown(module, only.right, wrapped, new Set())) return false;
   const owner = enclosingFunction(statement) ?? module.root;
   return leavesNothing(module, { wrapped: [statement], statements: [statement], owner, models: [] });
+}
+
+/** `torch.ones(1, requires_grad=True)`, `nn.Parameter(…)`: not every graph of the file begins at a network. */
+export function mayAskForGradients(module: PyModule): boolean {
+  return module.mentions(/requires_grad(?!_?\(False| ?= ?False)|Parameter\(/);
+}
+
+/** A view that is made without gradients cannot be changed in place with them: only libraries may get it, outside of the block. */
+function isNoViewForOthers(module: PyModule, assignment: PyNode, wrapped: readonly PyNode[]): boolean {
+  const targets = namesBound(assignment);
+  return targets?.every((target) => isOnlyRead(module, target, wrapped)) ?? false;
+}
+
+/** A value goes back to arguments, batches, numbers and what libraries make of them: to no network, and to no weight of one. */
+function isOfKnown(
+  module: PyModule,
+  expression: PyNode,
+  wrapped: readonly PyNode[],
+  seen: Set<PyNode>,
+): boolean {
+  const node = unparenthesized(expression);
+  if (seen.has(node)) return true;
+  seen.add(node);
+  const all = (nodes: readonly PyNode[]): boolean =>
+    nodes.every((each) => isOfKnown(module, each, wrapped, seen));
+  if (valueOf(module, node).kind === 'number') return true;
+  switch (node.type) {
+    case 'identifier':
+      return isKnownName(module, node, wrapped, seen);
+    case 'attribute': {
+      const root = rootOf(node);
+      if (isPlainAttribute(node.attribute?.text ?? '')) return true;
+      return root.type === 'identifier' && root.text === classAround(node)?.self;
+    }
+    case 'call': {
+      const name = methodName(node) ?? '';
+      const path = calledPath(module, node);
+      if (!isOfLibrary(module, node) || isModuleClass(path ?? '')) return false;
+      if (path === undefined && cutsGraph(name)) return true;
+      const receiver = path === undefined ? receiverOf(node) : undefined;
+      return all(receiver === undefined ? givenTo(node) : [receiver, ...givenTo(node)]);
+    }
+    case 'subscript':
+    case 'pair':
+    case 'keyword_argument':
+      return node.value !== undefined && all([node.value]);
+    case 'lambda':
+    case 'named_expression':
+    case 'await':
+    case 'yield':
+      return false;
+    default:
+      return /_(?:comprehension|expression)$/.test(node.type) && node.type !== 'conditional_expression'
+        ? false
+        : all(node.named);
+  }
+}
+
+function isKnownName(module: PyModule, name: PyNode, wrapped: readonly PyNode[], seen: Set<PyNode>): boolean {
+  const definitions = reachingDefinitions(module, name) ?? [];
+  return (
+    definitions.length > 0 &&
+    definitions.every((each) => {
+      if (each.kind === 'parameter' || each.kind === 'loop') return true;
+      if (recordsNoGraph(module, each.node) || wrapped.some((one) => one.contains(each.node))) return true;
+      return (
+        (each.kind === 'value' || each.kind === 'part' || each.kind === 'update') &&
+        isOfKnown(module, each.value, wrapped, seen)
+      );
+    })
+  );
 }
 
 export function callsOnlyLibraries(module: PyModule, expression: PyNode): boolean {
@@ -69,12 +155,16 @@ function isReport(module: PyModule, call: PyNode): boolean {
   return path === undefined ? call.function?.text === 'print' : !/^torch(?:\.|$)/.test(path);
 }
 
-/** A view that is made without gradients cannot be changed in place with them: nor may another name get it, or a part of it. */
-function isOnlyRead(module: PyModule, target: PyNode): boolean {
+function isOnlyRead(module: PyModule, target: PyNode, wrapped: readonly PyNode[]): boolean {
   const scope = module.resolve(target);
   const isUpdate = ({ parent }: PyNode) => parent?.type === 'augmented_assignment';
   if (scope === undefined || module.writes(scope, target.text).some(isUpdate)) return false;
   return module.reads(scope, target.text).every((read) => {
+    if (wrapped.some((each) => each.contains(read)) || recordsNoGraph(module, read)) return true;
+    const calls = [...read.ancestors()].filter(
+      (each) => each.type === 'call' && each.arguments?.contains(read) === true,
+    );
+    if (!calls.every((call) => isOfLibrary(module, call))) return false;
     let at = read;
     for (let { parent } = at; parent !== undefined; { parent } = at) {
       if (parent.type === 'attribute' && parent.object === at) {
