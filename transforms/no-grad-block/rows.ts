@@ -115,8 +115,8 @@ function longest(module: PyModule, owner: PyNode, row: readonly Run[]): readonly
   for (let from = 0; from < row.length; ) {
     const part = row
       .slice(from)
-      .map((_run, index) => partOf(owner, row.slice(from, row.length - index)))
-      .find((each) => each !== undefined && mayStand(module, each) && leavesNothing(module, each));
+      .flatMap((_run, index) => partOf(module, owner, row.slice(from, row.length - index)) ?? [])
+      .find((each) => mayStand(module, each) && leavesNothing(module, each));
     if (part !== undefined) found.push(part);
     from +=
       part === undefined
@@ -126,7 +126,8 @@ function longest(module: PyModule, owner: PyNode, row: readonly Run[]): readonly
   return found;
 }
 
-function partOf(owner: PyNode, runs: readonly Run[]): GradlessPart | undefined {
+/** What stands between is asked again: a run that it hangs on may not be among these. */
+function partOf(module: PyModule, owner: PyNode, runs: readonly Run[]): GradlessPart | undefined {
   const [first] = runs;
   const last = runs.at(-1);
   if (first === undefined || last === undefined) return undefined;
@@ -134,6 +135,8 @@ function partOf(owner: PyNode, runs: readonly Run[]): GradlessPart | undefined {
   const wrapped = siblings
     .slice(siblings.indexOf(first.statement), siblings.indexOf(last.statement) + 1)
     .filter(({ type }) => type !== 'comment');
+  const isRun = (each: PyNode): boolean => runs.some(({ statement }) => statement === each);
+  if (!wrapped.every((each) => isRun(each) || mayStandBetween(module, each, runs))) return undefined;
   const models = new Map(runs.flatMap((run) => run.models).map((model) => [model.text, model]));
   return { wrapped, statements: wrapped, owner, models: [...models.values()], mayTrain: true };
 }
