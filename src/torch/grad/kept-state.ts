@@ -50,10 +50,10 @@ interface ForwardKeeps {
   readonly calls: readonly Handed[];
 }
 
-/** A function of another file that a forward hands something to, or that decorates a part of it. */
+/** A function of another file that a forward hands something to, that decorates a part of it, or that may take its place. */
 interface Handed extends Owner {
   readonly name: string;
-  readonly isDecorator: boolean;
+  readonly as: 'function' | 'decorator' | 'method';
 }
 
 /**
@@ -109,9 +109,26 @@ function findReadIn(module: PyModule, name: string): boolean {
 }
 
 /** Where a function or method of the project of this name keeps what it is given, if somebody reads that. */
-function keptByNamed(module: PyModule, { name, isDecorator }: Handed): string | undefined {
-  return module.memo(isDecorator ? findCache : findKeeper, name);
+function keptByNamed(module: PyModule, { name, as }: Handed): string | undefined {
+  return module.memo({ function: findKeeper, decorator: findCache, method: findReplacing }[as], name);
 }
+
+/** `Net.encode = other`: what runs there instead is not in the class. */
+function findReplacing(module: PyModule, name: string): string | undefined {
+  return isAnywhere(module, name, replacesMethod) ? name : undefined;
+}
+
+function replacesMethod(alone: PyModule, name: string): boolean {
+  const isSet = alone.words(name).some((node) => {
+    const target = node.parent?.attribute === node ? node.parent : undefined;
+    const value = target?.parent?.left === target ? target?.parent?.right : undefined;
+    return target && value && attributeOfSelf(target) === undefined && !PLAIN.test(value.type);
+  });
+  const setter = alone.words('setattr').map((node) => positionalArguments(node.parent ?? node)[1]);
+  return isSet || setter.some((given) => given !== undefined && plainString(given) === name);
+}
+
+const PLAIN = /^(?:string|integer|float|true|false|none|list|dictionary|tuple|(?:comparison|not)_operator)$/;
 
 function findKeeper(module: PyModule, name: string): string | undefined {
   const files = module.around.summaries({ word: name, beside: [] }, keptByFunction);
@@ -181,9 +198,11 @@ function keptIn(module: PyModule): ForwardKeeps {
       if (!states.has(key)) states.set(key, state);
     }
     for (const name of namesGiven(module, method))
-      calls.set(`${owner} ${name}`, { owner, file: module.path, name, isDecorator: false });
+      calls.set(`${owner} ${name}`, { owner, file: module.path, name, as: 'function' });
     for (const name of decoratorNames(module, method))
-      calls.set(`${owner} @${name}`, { owner, file: module.path, name, isDecorator: true });
+      calls.set(`${owner} @${name}`, { owner, file: module.path, name, as: 'decorator' });
+    const own = method.name?.text ?? '';
+    calls.set(`${owner}.${own}`, { owner, file: module.path, name: own, as: 'method' });
   }
   return { states: [...states.values()], calls: [...calls.values()] };
 }
