@@ -109,6 +109,18 @@ describe('memfix explain FILE:LINE', () => {
     expect(stdout).toContain('train.py:8:5  no-grad');
   });
 
+  test('finds what only its fix changes at that line', async () => {
+    const loop = `${PROGRAM}    model.eval()\n    for x, y in data:\n        print(model(x).sum().item())\n`;
+    const cwd = folderWith({ 'train.py': loop });
+    const { stdout, stderr } = await memfix(
+      { cwd, transforms },
+      'explain',
+      `train.py:${loop.split('\n').length - 1}`,
+    );
+    expect(stderr).toBe('');
+    expect(stdout).toContain('no-grad-block');
+  });
+
   test('takes the whole file without a line', async () => {
     expect((await explain('train.py')).stdout).toContain('train.py:8:5  no-grad');
   });

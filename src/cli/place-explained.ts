@@ -1,5 +1,6 @@
 import type { Finding } from '../engine/outcome.js';
 import { renderFull } from '../report/full.js';
+import { Lines } from '../text/lines.js';
 import { Context, EXIT } from './context.js';
 import { lookThrough, prepare } from './looking.js';
 
@@ -12,7 +13,10 @@ export async function explainPlace(
   const asked = new Context(context.io, context.args.about(path), context.catalogue);
   const seen = await lookThrough(asked, await prepare(asked), 'report');
   const findings = seen.scans.flatMap((scan) => scan.findings);
-  const here = line === undefined ? findings : findings.filter((finding) => isAt(finding, line));
+  const here = seen.scans.flatMap((scan) => {
+    const lines = new Lines(scan.file.source.text);
+    return scan.findings.filter((finding) => line === undefined || isAt(finding, line, lines));
+  });
   const told = here.length > 0 ? here : nearest(findings, line ?? 1);
   if (here.length === 0)
     asked.say(
@@ -30,8 +34,10 @@ export async function explainPlace(
 }
 
 /** It points there, or its fix changes that line. */
-function isAt({ at, end }: Finding, line: number): boolean {
-  return at.line <= line && line <= end.line;
+function isAt({ at, end, fix }: Finding, line: number, lines: Lines): boolean {
+  if (at.line <= line && line <= end.line) return true;
+  const edits = fix?.edits ?? [];
+  return edits.some((edit) => lines.lineAt(edit.start) <= line && line <= lines.lineAt(edit.end));
 }
 
 function nearest(findings: readonly Finding[], line: number): readonly Finding[] {
