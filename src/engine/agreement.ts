@@ -96,7 +96,11 @@ function objectionsTo<C extends Chosen>(
   return choices.flatMap((choice) => {
     const { finding } = choice;
     const at = moved(finding.span.start);
-    const found = now.find(({ span }) => span.start === at) ?? now.find(({ key }) => key === finding.key);
+    const there = now.filter(({ span }) => span.start === at);
+    const found =
+      there.find(({ fix }) => fix?.title === finding.fix?.title) ??
+      there[0] ??
+      now.find(({ key }) => key === finding.key);
     return isAsSafe(finding, found) ? [] : [{ choice, because: objection(found) }];
   });
 }

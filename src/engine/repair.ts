@@ -314,8 +314,9 @@ function movedBy(edits: readonly Edit[]): (offset: number) => number {
   };
 }
 
-function placeOf(finding: Finding, start: number): string {
-  return `${finding.transform}@${start}`;
+/** Two ways to fix one place are two findings there, each with an answer of its own. */
+function placeOf({ transform, fix }: Finding, start: number): string {
+  return `${transform}@${start} ${fix?.title}`;
 }
 
 function where(scan: Scan, finding: Finding): string {

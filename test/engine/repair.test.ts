@@ -91,6 +91,37 @@ describe('repair', () => {
     );
   });
 
+  it('takes the safe way of two at one place, and never the other with its answer', async () => {
+    const either: Transform = {
+      ...rename('either', 'aaa', 'b'),
+      *detect(module) {
+        for (const node of module.at('aaa'))
+          yield* [
+            { node, message: 'risky' },
+            { node, message: 'plain' },
+          ];
+      },
+      fix: ({ node, message }, edit) => {
+        const isPlain = message === 'plain';
+        edit.replace(node, isPlain ? 'plain' : 'risky');
+        return edit.done(
+          `Write ${message}`,
+          new Proof().require(isPlain ? 'yes' : 'unknown', ask('none')`Is \`${'aaa'}\` gone?`),
+        );
+      },
+    };
+    const engine = engineOf(either, rename('cd', 'ccc', 'd'));
+    for (const text of ['aaa\n', 'aaa\nccc\n']) {
+      const result = outcome(await engine.repair(fileOf(text), safe));
+      expect(result.after).toBe(text.replace('aaa', 'plain').replace('ccc', 'd'));
+      expect(result.settled.map(({ finding: { safety }, fate }) => [safety, fate])).toContainEqual([
+        'unsafe',
+        'declined',
+      ]);
+    }
+    expect(outcome(await engine.repair(fileOf('aaa\n'), unsafe)).after).toBe('risky\n');
+  });
+
   it('asks once more, and only about what has become safe, where sites have equal words', async () => {
     const late: Transform = {
       ...rename('late', 'ccc', 'd'),
