@@ -24,7 +24,7 @@ import {
   keptOf,
   mayEvaluate,
   mayReadNumbers,
-  mayRunForNumbers,
+  mayRunForOwnNumbers,
   mayWalk,
   NO_GRAD,
   NUMBERS,
@@ -99,7 +99,7 @@ export const noGrad: Transform<NoGradSite> = {
   prefilter: [['.eval()', '.train(', 'parameters()', 'modules()', ...NUMBERS]],
   cue: (_text, _path, glimpse) =>
     glimpse.stretchesWith(...SWITCHES).some(mayEvaluate) ||
-    glimpse.stretchesWith(...NUMBERS).some(glimpse.memo(mayRunForNumbers)) ||
+    glimpse.stretchesWith(...NUMBERS).some(glimpse.memo(mayRunForOwnNumbers)) ||
     glimpse.stretchesWith(...NUMBERS).some(glimpse.memo(mayReadNumbers)) ||
     glimpse.memo(namesHandingOn).length > 0 ||
     glimpse.stretchesWith('parameters()', 'modules()').some(mayWalk),

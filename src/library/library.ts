@@ -185,6 +185,11 @@ export function isOfModule(name: string): boolean {
   return rowAt(`Module.${name}`) !== undefined;
 }
 
+/** A method of tensors, of collections or of strings. */
+export function isOfPlainValues(name: string): boolean {
+  return ['Tensor', 'dict', 'list', 'set', 'str'].some((type) => rowAt(`${type}.${name}`) !== undefined);
+}
+
 /** A method of modules that gives its parts. */
 export function walksModule(name: string): boolean {
   return rowAt(`Module.${name}`)?.walks === true;

@@ -1,15 +1,23 @@
-import { isOfModule } from '../../library/library.js';
+import { isOfModule, isOfPlainValues } from '../../library/library.js';
 import { isWordPart } from '../../syntax/beside.js';
 import { namesMade } from '../../syntax/bound-name.js';
 import { linesOf } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import { nameSaysModel } from '../module/model-value.js';
+import { givenIn, mayLead, mayStay } from './followed-lines.js';
+import { gradlessAmong } from './gradless-lines.js';
 
 /** What ends as a number, a list, an array or an index, or is cut off, has no graph. */
 export const NUMBERS: readonly string[] = [
   ...['.item()', '.tolist()', '.numpy()', 'argmax(', '.sample()', '.max(', 'multinomial('],
   ...['.detach()', '.data', 'make_grid(', 'save_image('],
 ];
+
+const NUMBER =
+  /\.(?:item|tolist|numpy|sample|detach)[\s\\]*\(|argmax[\s\\]*\(|\.max[\s\\]*\(|multinomial[\s\\]*\(|\.data(?![\w\u0080-\uffff])|make_grid|save_image/;
+
+/** What is made of a tensor there may be without a graph. */
+const ENDS = new RegExp(String.raw`${NUMBER.source}|[=!]=|(?<!-)[<>]|no_?grad`, 'i');
 
 /** What a call is given by name: `render(rays, model)`. */
 const GIVEN = /[(,=][\s\\]*(?:self\.)?([a-z]\w*)(?=[\s\\]*[,)])/g;
@@ -20,6 +28,9 @@ const INSIDE = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+(?:forward|__call__)\b/;
 
 /** What a stretch of code, or a name, is asked. */
 type Test = (text: string) => boolean;
+
+/** Some parts of a line. */
+type Parts = (text: string) => readonly string[];
 
 /** The same stretches are asked about for each literal. */
 function once(ask: Test): Test {
@@ -104,11 +115,34 @@ export function mayRunForNumbers(glimpse: Glimpse): Test {
   return once((code) => !INSIDE.test(code) && !DECIDES.test(code) && mayRun(code));
 }
 
+/** The same, where what the network gives may be what the numbers are made of. */
+export function mayRunForOwnNumbers(glimpse: Glimpse): Test {
+  const may = glimpse.memo(mayRunForNumbers);
+  const mayRun = glimpse.memo(mayRunItself);
+  const readIn = glimpse.memo(madeNumbers);
+  return once((code) => may(code) && mayComeTo(glimpse, code, mayRun, readIn));
+}
+
+function mayComeTo(glimpse: Glimpse, code: string, gives: Test, readIn: Parts): boolean {
+  // Strings in the way, lines cannot be told.
+  if (glimpse.outline === undefined) return true;
+  const lines = linesOf(code);
+  const giving = lines.filter(({ text }) => gives(text));
+  return mayLead(lines, giving, gives, readIn);
+}
+
+/** The parts of a line of which numbers may be made, there or by a function of the file. */
+function madeNumbers(glimpse: Glimpse): Parts {
+  return (text) =>
+    NUMBER.test(text) ? [text] : givenIn(text, (name) => glimpse.memo(namesReading).has(name));
+}
+
 /** Whether some code may make numbers of what a function of the file, which runs a network, hands it. */
 export function mayReadNumbers(glimpse: Glimpse): Test {
   return once((code) => {
     const running = glimpse.memo(namesRunning);
-    return running.size > 0 && someCall(code, ({ name }) => running.has(name));
+    const runs: Test = (text) => someCall(text, ({ name }) => running.has(name));
+    return running.size > 0 && runs(code) && mayComeTo(glimpse, code, runs, glimpse.memo(madeNumbers));
   });
 }
 
@@ -123,7 +157,13 @@ const NAMED = /^(?:@.*\s*)*def[ \t]+(\w+)/;
 /** The functions of a file that are handed what a network may give, by the names of those that make numbers of it. */
 export function namesHandingOn(glimpse: Glimpse): readonly string[] {
   const may = glimpse.memo(mayRunForNumbers);
-  return [...glimpse.memo(namesReading)].filter((name) => glimpse.stretchesWith(`${name}(`).some(may));
+  const mayRun = glimpse.memo(mayRunItself);
+  return [...glimpse.memo(namesReading)].filter((name) => {
+    const readIn: Parts = (text) => givenIn(text, (called) => called === name);
+    return glimpse
+      .stretchesWith(`${name}(`)
+      .some((code) => may(code) && mayComeTo(glimpse, code, mayRun, readIn));
+  });
 }
 
 /** The functions of a file that may run a network and hand back what it gives. */
@@ -140,13 +180,14 @@ export function namesRunning(glimpse: Glimpse): ReadonlySet<string> {
 function mayRunItself(glimpse: Glimpse): Test {
   const may = glimpse.memo(nameTest);
   const mayBePart = glimpse.memo(partTest);
+  const isOfOthers = glimpse.memo(otherMethodTest);
   return (code) => {
     let hasItem = false;
     const isRun = someCall(code, ({ name, object, isOfPart }) => {
       hasItem ||= name === '';
       if (name === 'forward' || name === 'self' || may(name)) return true;
       if (object === undefined) return false;
-      return (isOfPart && !isOfModule(name) && may(object)) || mayBePart(name);
+      return (isOfPart && !isOfOthers(name) && may(object)) || mayBePart(name);
     });
     if (isRun || !hasItem) return isRun;
     for (const [, name = ''] of code.matchAll(ITEM_CALLED)) if (isCalledLikeNetworks(name)) return true;
@@ -154,15 +195,25 @@ function mayRunItself(glimpse: Glimpse): Test {
   };
 }
 
-/** The same, or whether it gives one to a function. */
+/** Whether a method runs no network, whatever it is called on: `model.eval()`, `query.reshape(…)`. */
+function otherMethodTest(glimpse: Glimpse): Test {
+  return once((name) => isOfModule(name) || (isOfPlainValues(name) && !glimpse.memo(ownMethods).has(name)));
+}
+
+/** The same, or whether it gives one to a function of the file. */
 function mayRunOrGive(glimpse: Glimpse): Test {
   const mayRun = glimpse.memo(mayRunItself);
   const isLike = glimpse.memo(likenessTest);
-  return (code) => {
-    if (mayRun(code)) return true;
+  const gives: Test = (code) => {
     for (const [, name = ''] of code.matchAll(GIVEN)) if (isLike(name)) return true;
     return false;
   };
+  const isOwn: Test = (name) => glimpse.memo(namesDefined).has(name);
+  return (code) => mayRun(code) || (gives(code) && givenIn(code, isOwn).some(gives));
+}
+
+function namesDefined({ text }: Glimpse): ReadonlySet<string> {
+  return new Set([...text.matchAll(/\bdef[ \t\\]+([\w\u0080-\uffff]+)/g)].map(([, name = '']) => name));
 }
 
 /** Whether some code may assign, or append, what a network gives, which a method of the file may run for it. */
@@ -173,9 +224,17 @@ export function mayKeepOutput(glimpse: Glimpse): Test {
     mayRun(code) || someCall(code, ({ name, object }) => object !== undefined && leadsToRun(name));
   // Strings in the way, lines cannot be told.
   if (glimpse.outline === undefined) return once(mayCall);
-  return once(
-    (code) => mayCall(code) && linesOf(code).some(({ text }) => !KEEPS_NOTHING.test(text) && mayCall(text)),
-  );
+  return once((code) => {
+    if (!mayCall(code)) return false;
+    const lines = linesOf(code);
+    const isGradless = gradlessAmong(lines);
+    const giving = lines.filter((line) => mayCall(line.text) && !isGradless(line));
+    return (
+      giving.some(({ text }) => !KEEPS_NOTHING.test(text)) &&
+      mayLead(lines, giving, mayCall, glimpse.memo(madeNumbers)) &&
+      (!INSIDE.test(code) || mayStay(lines, giving, (text) => ENDS.test(text)))
+    );
+  });
 }
 
 /** Neither an assignment nor an `append`, nor the header of such a one. */

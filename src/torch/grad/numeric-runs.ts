@@ -25,6 +25,7 @@ import {
   isCalledLikeNetworks,
   mayReadNumbers,
   mayRunForNumbers,
+  mayRunForOwnNumbers,
   NUMBERS,
   namesHandingOn,
   namesRunning,
@@ -53,7 +54,7 @@ function findFunctions(module: PyModule): ReadonlySet<PyNode> {
   const functions = new Set<PyNode>();
   const callers = new Set<PyNode>();
   for (const literal of NUMBERS) {
-    for (const node of module.atWhere(literal, module.glimpse.memo(mayRunForNumbers))) {
+    for (const node of module.atWhere(literal, module.glimpse.memo(mayRunForOwnNumbers))) {
       const functionNode = enclosingFunction(node);
       if (functionNode !== undefined) functions.add(functionNode);
     }

@@ -1,0 +1,137 @@
+import { behindBracket, type CodeLine, functionAround } from '../../syntax/code-text.js';
+
+/** What is followed through the lines of some code, by the words for it. */
+class Followed {
+  readonly #words = new Set<string>();
+  /** The functions inside, which may be handed it, and may hand it back. */
+  readonly #inner: readonly CodeLine[];
+
+  constructor(readonly lines: readonly CodeLine[]) {
+    this.#inner = lines.filter((line) => HEADER.test(line.text) && functionAround(line) !== undefined);
+  }
+
+  isIn(text: string): boolean {
+    if (this.#words.size === 0) return false;
+    for (const [word] of text.matchAll(READ)) if (this.#words.has(word)) return true;
+    return false;
+  }
+
+  /** From a line that has it to whatever that sets or may change. */
+  passOn(line: CodeLine): void {
+    for (const word of changedBy(line.text)) this.#words.add(word);
+    if (this.#inner.length === 0) return;
+    for (const header of this.#inner) {
+      const [, name = '', ...parameters] = wordsOf(header.text);
+      if (functionAround(line) === header) this.#words.add(name);
+      if (wordsOf(line.text).includes(name)) for (const word of parameters) this.#words.add(word);
+    }
+  }
+
+  get size(): number {
+    return this.#words.size;
+  }
+}
+
+/** More passes than this change nothing in code that somebody wrote. */
+const MAX_PASSES = 5;
+
+/**
+ * Whether what some lines give may come to a place that reads it, going by the words of the code: what is set from them, or
+ * changed with them, may have it. `gives`: the same question of a part of them. `readIn`: the parts of a line that are read.
+ * `false` only where nothing leads there.
+ */
+export function mayLead(
+  lines: readonly CodeLine[],
+  giving: readonly CodeLine[],
+  gives: (text: string) => boolean,
+  readIn: (text: string) => readonly string[],
+): boolean {
+  // What is read in a function without a name is not followed.
+  if (lines.some(({ text }) => LAMBDA.test(text) && readIn(text).length > 0)) return true;
+  const sources = new Set(giving);
+  const followed = new Followed(lines);
+  for (let pass = 0, size = -1; followed.size > size; pass++) {
+    if (pass === MAX_PASSES) return true;
+    size = followed.size;
+    for (const line of lines) {
+      const { text } = line;
+      const isSource = sources.has(line);
+      if ((!isSource && !followed.isIn(text)) || HEADER.test(text)) continue;
+      if (readIn(text).some((part) => (isSource && gives(part)) || followed.isIn(part))) return true;
+      followed.passOn(line);
+    }
+  }
+  return false;
+}
+
+/** Whether what one of some lines gives may not be returned in the end: lines that are an end hand nothing on. */
+export function mayStay(
+  lines: readonly CodeLine[],
+  giving: readonly CodeLine[],
+  isEnd: (text: string) => boolean,
+): boolean {
+  if (lines.filter(({ text }) => HEADER.test(text)).length > 1) return true;
+  return giving.some((source) => {
+    if (HEADER.test(source.text) || isReturn(source)) return false;
+    if (isEnd(source.text)) return true;
+    const followed = new Followed(lines);
+    followed.passOn(source);
+    for (let pass = 0, size = 0; followed.size > size && pass < MAX_PASSES; pass++) {
+      size = followed.size;
+      for (const line of lines) {
+        if (HEADER.test(line.text) || isEnd(line.text) || !followed.isIn(line.text)) continue;
+        if (isReturn(line)) return false;
+        followed.passOn(line);
+      }
+    }
+    return true;
+  });
+}
+
+function isReturn({ text }: CodeLine): boolean {
+  return /^return\b/.test(text);
+}
+
+/** What the calls in some code are given, where they are called so. */
+export function givenIn(text: string, isCalled: (name: string) => boolean): readonly string[] {
+  return [...text.matchAll(CALLED)].flatMap(({ 0: call, 1: name = '', index }) => {
+    const open = index + call.length - 1;
+    return isCalled(name) ? [text.slice(open, behindBracket(text, open))] : [];
+  });
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.match(WORD) ?? [];
+}
+
+const WORD = /(?!\d)[\w\u0080-\uffff]+/g;
+const CALLED = /(?<![\w\u0080-\uffff])([\w\u0080-\uffff]+)[\s\\]*\(/g;
+/** A word that is asked for more than its shape or place, and no keyword of a call. */
+const READ =
+  /(?<![\w\u0080-\uffff])(?!\d)[\w\u0080-\uffff]+(?![\w\u0080-\uffff])(?!\.(?:shape|size|device|dtype|dim|ndim|is_cuda)\b|=(?!=)|[ \t]+is\b)/g;
+const HEADER = /^(?:async[ \t]+)?def\b/;
+const LAMBDA = /=[\s\\]*lambda\b/;
+const LOOP = /^(?:async[ \t]+)?for\b([\s\S]*?)\bin\b/;
+const NO_CHANGE = /^(?:if|elif|while|return|assert|raise|del|yield)\b/;
+/** `outputs.append(…)` changes what it is called on, `collect(net, outputs)` may change what it is given. */
+const FILLED = /^([\w\u0080-\uffff.]+)\.(?:add|append|extend|put|push|update)[\s\\]*\(/;
+
+/** The words for what a line sets or may change. */
+function changedBy(text: string): readonly string[] {
+  if (text.includes(';') || text.includes(':=')) return wordsOf(text);
+  if (NO_CHANGE.test(text)) return [];
+  const left = LOOP.exec(text)?.[1] ?? text.slice(0, behindTargets(text));
+  if (left !== '') return wordsOf(left).filter((word) => word !== 'self');
+  return wordsOf(FILLED.exec(text)?.[1] ?? text);
+}
+
+/** Behind the last `=` of an assignment; 0 where it is none. */
+function behindTargets(text: string): number {
+  let depth = 0;
+  let end = 0;
+  for (const { 0: mark, index } of text.matchAll(/[([{]|[)\]}]|(?<![=!<>])=(?!=)/g)) {
+    if (mark === '=') end = depth === 0 ? index : end;
+    else depth += '([{'.includes(mark) ? 1 : -1;
+  }
+  return end;
+}
