@@ -31,7 +31,13 @@ import {
   valueOf,
 } from '../src/toolkit/index.js';
 import { castIn } from './factory-device/factory-cast.js';
-import { cutsAlike, isExactOnAnyDevice, isFilled, roundsAlike } from './factory-device/factory-numbers.js';
+import {
+  cutsAlike,
+  isEmpty,
+  isExactOnAnyDevice,
+  isFilled,
+  roundsAlike,
+} from './factory-device/factory-numbers.js';
 import {
   busyProperty,
   isMainCode,
@@ -90,15 +96,16 @@ export const factoryDevice: Transform<FactorySite> = {
         'a comment stands between the call and `.to()`',
         'by default, its line would be longer than the lines of its file',
         'unsafe in a `try`, whose handler may wait for the error that a move out of `torch.device("meta")` raises, and where the device is a property that does more than look',
-        'the maker is `empty` and has elements: unsafe, since what is left in memory differs between host and device, where somebody reads it',
+        'a size is 0: nothing is copied',
+        'the maker is `empty`: unsafe, since what is left in memory differs between host and device, where somebody reads it',
         'the tensor is cast before it is moved and not filled with zeros, ones or an identity, or a range is made in half precision or in a dtype that is not written there: unsafe, since the device then holds the uncast tensor (256 → 1280 MiB for a boolean mask of 16384 × 16384 on an H200) and may round otherwise',
+        '`arange` with a fractional start or step, and `linspace`: unsafe, since a GPU computes them in other precision (on an H200 the last bit of 1630 of the 2000 numbers of `arange(-1, 1, 0.001)` is another)',
         '`linspace` makes whole numbers: unsafe, since the host computes them in double and a GPU in single precision before it cuts them off (on an H200 one number of `linspace(0, 7, 50, dtype=torch.long)` is another)',
       ],
       limits: [
         '`.to()` with a dtype, a tensor or `copy` is not edited, nor is `.cuda(index)` with what may be `None`: with `None` it means the current GPU, while `device=None` means the CPU.',
         '`torch.tensor(data).to(device)` is not edited: `torch.tensor(data, device=device)` copies and waits just the same.',
         'A module that other code traces with torch.fx gets a device that is no device yet, which makers of tensors do not take.',
-        '`arange` with a fractional step and `linspace` may differ in the last bit between host and GPU; these findings say so.',
         'GPU memory stays the same: this saves time and host memory.',
         'Code below `if __name__ == "__main__":` and copies of the code beside the results of a run (`wandb/run-…`, `outputs/2024-…/`) are not looked at.',
       ],
@@ -134,6 +141,7 @@ export const factoryDevice: Transform<FactorySite> = {
       if (whole === undefined || moved?.type !== 'call' || node.parent?.attribute !== node) continue;
       const found = factoryIn(module, moved);
       if (found === undefined || whole.closest('string') !== undefined || isTestCode(module, whole)) continue;
+      if (isEmpty(found.path, found.factory)) continue;
       const device = deviceOf(module, whole);
       if (device === 'none' || keywordArgument(found.factory, 'device') !== undefined) continue;
       if (isMainCode(whole) || (options['everywhere'] !== true && runsOnce(module, whole))) continue;
@@ -162,6 +170,7 @@ export const factoryDevice: Transform<FactorySite> = {
     const busy = device && busyProperty(module, device);
     const leaf = keywordValue(factory, 'requires_grad');
     const made = shown(factory);
+    const isExactRange = isExactOnAnyDevice(module, factory, path);
     const proof = new Proof()
       .forbid(
         hasSplat(factory) && argumentsOf(factory).some(({ type }) => type === 'dictionary_splat'),
@@ -201,7 +210,11 @@ export const factoryDevice: Transform<FactorySite> = {
         ask('cuts-alike')`Does the device cut \`${made}\` off to the same whole numbers as the host?`,
       )
       .require(
-        isFilled(path, factory, moved) ? 'yes' : 'unknown',
+        isExactRange ? 'yes' : 'unknown',
+        ask('last-bit')`May the last bits of \`${made}\` change (a GPU computes them in other precision)?`,
+      )
+      .require(
+        isFilled(path, moved) ? 'yes' : 'unknown',
         ask(
           'written-first',
         )`Is every element of \`${made}\` written before it is read (what is left in memory differs between host and device)?`,
@@ -229,8 +242,9 @@ export const factoryDevice: Transform<FactorySite> = {
     edit.appendKeywords(factory, added);
     edit.keepOnly(whole, moved);
     if (cast !== undefined && uncast !== undefined) edit.keepOnly(cast.call, uncast);
-    const numerics = isExactOnAnyDevice(module, factory, path) ? 'bit-identical' : 'rounding';
-    return edit.done('Create the tensor on its device', proof, { numerics });
+    return edit.done('Create the tensor on its device', proof, {
+      numerics: isExactRange ? 'bit-identical' : 'rounding',
+    });
   },
 };
 

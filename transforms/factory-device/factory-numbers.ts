@@ -1,21 +1,23 @@
 import type { PyModule } from '../../src/semantic/module.js';
-import {
-  argumentsOf,
-  keywordValue,
-  methodName,
-  positionalArguments,
-  receiverOf,
-} from '../../src/semantic/statements.js';
+import { keywordValue, methodName, positionalArguments, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { valueOf } from '../../src/values/index.js';
 
-/** `torch.empty(n)` holds what was left in memory, unless it has no elements or is filled on the spot. */
-export function isFilled(path: string, factory: PyNode, moved: PyNode): boolean {
-  if (!path.endsWith('.empty')) return true;
-  const sizes = argumentsOf(factory).flatMap((size) =>
-    /^(?:tuple|list)$/.test(size.type) ? size.named : size,
+/** `torch.empty(0)`: there is nothing to copy, and nothing to wait for. */
+export function isEmpty(path: string, factory: PyNode): boolean {
+  const given = positionalArguments(factory);
+  const sizes = path.endsWith('.full') ? given.slice(0, 1) : given;
+  return (
+    /\.(?:empty|full|ones|zeros)$/.test(path) &&
+    sizes
+      .flatMap((size) => (/^(?:tuple|list)$/.test(size.type) ? size.named : size))
+      .some(({ text }) => text === '0')
   );
-  if (sizes.some(({ text }) => text === '0')) return true;
+}
+
+/** `torch.empty(n)` holds what was left in memory, unless it is filled on the spot. */
+export function isFilled(path: string, moved: PyNode): boolean {
+  if (!path.endsWith('.empty')) return true;
   for (let at: PyNode | undefined = moved; at?.type === 'call'; at = receiverOf(at))
     if (methodName(at) === 'fill_') return true;
   return false;

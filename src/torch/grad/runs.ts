@@ -119,11 +119,7 @@ function hasPart(alone: PyModule, name: string): boolean {
     if (parent === undefined || classNode === undefined || !mayBeNetwork(classNode)) return false;
     if (parent.type === 'function_definition' && parent.name === node)
       return (
-        enclosingClass(parent) === classNode &&
-        [...ownNodes(parent)].some(({ type, text }) => {
-          const called = type === 'call' ? /^self(?:\.(\w+))*\(/.exec(text) : null;
-          return called !== null && !isOfModule(called[1] ?? '') && !OF_COLLECTIONS.test(called[0]);
-        })
+        enclosingClass(parent) === classNode && runsLayers(alone, parent, methodsOf(classNode), new Set())
       );
     const assignment = parent.parent;
     return (
@@ -132,6 +128,18 @@ function hasPart(alone: PyModule, name: string): boolean {
       assignment.left === parent &&
       assignment.right?.type === 'call'
     );
+  });
+}
+
+/** Calls layers of its object, itself or by other methods of the class, and not under no-grad. */
+function runsLayers(alone: PyModule, method: PyNode, methods: readonly PyNode[], seen: Set<PyNode>): boolean {
+  seen.add(method);
+  return [...ownNodes(method)].some((call) => {
+    const called = call.type === 'call' ? /^self(?:\.(\w+))*\(/.exec(call.text) : null;
+    if (called === null || isOfModule(called[1] ?? '') || OF_COLLECTIONS.test(called[0])) return false;
+    if (isGradOff(alone, call)) return false;
+    const own = methods.filter(({ name }) => called[0] === `self.${name?.text}(`);
+    return own.length === 0 || own.some((each) => !seen.has(each) && runsLayers(alone, each, methods, seen));
   });
 }
 
