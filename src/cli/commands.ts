@@ -21,6 +21,7 @@ export const COMMANDS = {
       'With `--oom` or `--snapshot`, findings come in the order in which they explain why a run ran out of memory; then the\n' +
       'opt-in transforms run too, unless `--select` says otherwise.\n' +
       '`--output-format` may be given several times, with a file for each but one: `sarif=memfix.sarif`.\n' +
+      '`--diff` prints the patch instead of the findings.\n' +
       'Exits with 0 when there is nothing to fix, 1 with findings, 2 on an error. Advice alone is 0, unless `--strict` is given.',
     formats: FINDING_FORMATS,
     options: [

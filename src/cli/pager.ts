@@ -4,7 +4,7 @@ import type { Io } from './io.js';
 const BESIDE = 2;
 
 /** Of `less`, which says only `:` to somebody who has never met it. */
-const PROMPT = '?e(END) :.q ends, Space goes on';
+const PROMPT = '?e(END) q ends:q ends, Space goes on.';
 
 /** The command that shows a long text on a terminal, as git does; undefined where there is none, or none is wanted. */
 export function pagerFor(text: string, io: Io): string | undefined {

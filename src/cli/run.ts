@@ -41,7 +41,8 @@ export async function run(
 }
 
 function stopped({ stderr, signal }: Io, line: string): number {
-  if (line !== '') stderr.write(`${line}\n`);
+  // Alone, it ends the line on which a terminal shows `^C`.
+  if (line !== '' || stderr.isTTY === true) stderr.write(`${line}\n`);
   return signal.reason instanceof Stopped ? signal.reason.exitCode : 130;
 }
 
@@ -143,6 +144,9 @@ function isPattern(word: string, { cwd }: Io): boolean {
 /** Without the words that chose the command, and with our word for git's `--patch`. */
 function ownWords(name: CommandName, first: string, rest: readonly string[]): readonly string[] {
   const words = name === first ? rest : rest.filter((word) => word !== '--fix' && word !== '--diff');
+  // As in Ruff, a check whose patch is not empty has failed.
+  if (name === 'diff' && first === 'check' && !words.includes('--exit-code'))
+    return ['--exit-code', ...words];
   if (name !== 'apply') return words;
   return words.map((word) => (word === '-p' || word === '--patch' ? '--interactive' : word));
 }

@@ -1,12 +1,13 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Scan } from '../engine/outcome.js';
 import { printable } from '../report/cells.js';
 import { plural, shellWord } from '../report/prose.js';
+import type { Report } from '../report/report.js';
 import { isNotebookName } from '../text/notebook/notebook.js';
 import { Failure } from '../workspace/failure.js';
 import { indexEntries, stage } from '../workspace/git.js';
 import { guard, nothingLeft, withUnstaged } from '../workspace/guard.js';
-import { isInside, rootOf, shownFrom } from '../workspace/places.js';
+import { isInside, repositoryRoot, rootOf, shownFrom } from '../workspace/places.js';
 import { State } from '../workspace/state.js';
 import type { Writer } from '../workspace/writer.js';
 import type { Context } from './context.js';
@@ -58,24 +59,24 @@ export async function guardFiles(
   return held;
 }
 
-/** The files with fixes that `apply`, asked the same, would leave alone for changes that are not committed. */
+/** What would keep `apply`, asked the same, from files with fixes: changes that are not committed, or no git. */
 export function heldFrom(
   { args, io }: Context,
   { targets }: Look,
   scans: readonly Scan[],
-): ReadonlySet<string> {
+): Pick<Report, 'held' | 'isWithoutGit'> {
   const fixed = scans.filter(({ findings }) => findings.some(({ fix }) => fix !== undefined));
   const place = (path: string) => targets.get(path)?.target ?? resolve(io.cwd, path);
+  const places = fixed.map(({ file }) => place(file.path));
   try {
-    const dirty = guard(
-      fixed.map(({ file }) => place(file.path)),
-      { dirty: mayBeDirty(args), noVcs: true },
-      io,
-    );
-    return new Set(fixed.map(({ file }) => file.path).filter((path) => dirty.has(place(path))));
+    const dirty = guard(places, { dirty: mayBeDirty(args), noVcs: true }, io);
+    return {
+      held: new Set(fixed.map(({ file }) => file.path).filter((path) => dirty.has(place(path)))),
+      isWithoutGit: places.some((each) => repositoryRoot(dirname(each)) === undefined),
+    };
   } catch {
     // Git says so again where something is to be written.
-    return new Set();
+    return {};
   }
 }
 

@@ -37,7 +37,7 @@ function narrowed(rows: readonly (readonly TableCell[])[], width: number): reado
 /** What was done, and one line on the rest; `isPart`: more was found than it was about. */
 export function summarizeApplied(report: Report, isVerbose: boolean, isPart = false): readonly string[] {
   const counts = tally(report);
-  const { findings, bySafety, refused, refusedLeaks, skipped, fixable } = counts;
+  const { findings, bySafety, refused, refusedLeaks, skipped, fixable, held } = counts;
   const { limits = '' } = report;
   const did = report.fixed === undefined ? [] : [fixedSentence(report.fixed, report.taken ?? [])];
   const kinds = Object.entries(bySafety).flatMap(([safety, count]) =>
@@ -59,7 +59,7 @@ export function summarizeApplied(report: Report, isVerbose: boolean, isPart = fa
   if (report.checked === 0 && report.taken?.length === 0 && skipped === 0) return [`${nothingSeen(report)}.`];
   if (rest.length === 0)
     return isPart ? did : [...did, `Nothing else was found${limits === '' ? '' : ` with \`${limits}\``}.`];
-  const open = fixable.unsafe + fixable.advice;
+  const open = fixable.unsafe + fixable.advice - held.unsafe - held.advice;
   const about =
     open === 1
       ? rest.length === 1 && findings === 1

@@ -62,9 +62,8 @@ export function answeredLines(
   { answered = [] }: Finding,
   { paint, width }: Pick<View, 'paint' | 'width'>,
 ): string[] {
-  return answered.flatMap(({ text }) =>
-    labelled(text.replace(/ \([^?]*\)\?$/, '?'), 'checked: ', { width }, paint.dim),
-  );
+  const texts = new Set(answered.map(({ text }) => text.replace(/ \([^?]*\)\?$/, '?')));
+  return [...texts].flatMap((text) => labelled(text, 'checked: ', { width }, paint.dim));
 }
 
 /** On one line where it fits; else the place alone, so that a terminal still makes it clickable. */

@@ -72,12 +72,11 @@ function found(
   if (unsettled === undefined)
     return rows.length === 0 ? ['Nothing was found.'] : ['Findings:', ...table(rows)];
   const told = (text: string) => wrap(text, width, { first: '', rest: '' });
-  const takes = unsettled === 1 ? 'takes' : 'take';
-  const more = `${unsettled} of ${plural(files, 'file')} ${takes} longer than a quick look`;
+  const more = `${unsettled} of ${plural(files, 'file')} ${unsettled === 1 ? 'needs' : 'need'} a longer look`;
   if (rows.length === 0)
     return unsettled === 0
       ? ['A quick look found nothing.']
-      : told(`Nothing so far, but ${more}: \`memfix check\` tells.`);
+      : told(`Nothing at a quick look, but ${more}: \`memfix check\` takes it.`);
   return [
     'At a quick look:',
     ...table(rows),

@@ -103,7 +103,7 @@ function nextStep(counts: Tally, report: Report): string {
   const [safe, unsafe] = [fixable.safe - held.safe, fixable.unsafe - held.unsafe];
   if (takesUnsafe === true && unsafe > 0)
     return `Run ${command('apply --unsafe-fixes', aim)} to take the unsafe ones too, or ${command('apply -i', aim)} to be asked.`;
-  const mixed = heldSentence(counts, report);
+  const mixed = `${heldSentence(counts, report)}${report.isWithoutGit === true && fixable.safe + fixable.unsafe > 0 ? ' Without git, add `--allow-no-vcs`.' : ''}`;
   if (safe + allowed > 0) {
     const asked = unsafe - allowed;
     const more = asked > 0 ? `; with \`-i\` it asks about ${asked} more` : '';
@@ -123,5 +123,5 @@ function heldSentence({ held }: Tally, report: Report): string {
   if (count === 0) return '';
   const files = report.held?.size ?? 0;
   const where = `${count === 1 ? 'is' : 'are'} in ${files === 1 ? 'a file' : `${files} files`} with uncommitted changes`;
-  return ` ${plural(count, 'fix', 'fixes')} ${where}: commit ${files === 1 ? 'it' : 'them'} first, or add \`--allow-dirty\`.`;
+  return ` ${plural(count, 'fix', 'fixes')} ${where}: commit ${files === 1 ? 'it' : 'them'} first, or run ${command('apply --allow-dirty', report.aim)}.`;
 }

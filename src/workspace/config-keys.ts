@@ -62,7 +62,10 @@ const OTHERS_KEYS: ReadonlyMap<string, string> = new Map([
 
 /** What is said elsewhere: a sentence. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
-  ['lint', 'Our keys stand in `[tool.memfix]` itself.'],
+  [
+    'lint',
+    'The keys of memfix are in no such table: they stand at the top of a memfix.toml, in `[tool.memfix]` of a pyproject.toml.',
+  ],
   ['tool', 'In a memfix.toml, keys stand at the top, without `[tool.memfix]`.'],
   ['fix', '`memfix apply` writes fixes, `memfix check` never does.'],
   ['output-format', 'It is an option of the command line: `--output-format`.'],

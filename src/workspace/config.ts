@@ -49,6 +49,8 @@ export const NO_CONFIG: Config = {
   words: '',
 };
 
+/** Unknown names that are told beside the first. */
+const OTHERS_TOLD = 4;
 /** Each is compared with every file. */
 const MOST_PER_FILE = 1000;
 
@@ -215,15 +217,18 @@ class ConfigReader {
   }
 
   #known(names: readonly string[], known: readonly string[], kind: string, where: string): void {
-    for (const name of names) {
-      if (known.includes(name)) continue;
-      const all = known.length === 0 ? 'There are none here.' : `Known: ${known.join(', ')}.`;
-      throw new Failure(
-        `Unknown ${kind} in config`,
-        `\`${shortened(name)}\` in ${where === 'the file' ? this.file.path : `${where} of ${this.file.path}`} is no ${kind} of memfix.${kind === 'key' ? keyMeant(name) : didYouMean(name, known)}`,
-        all,
-      );
-    }
+    const [unknown, ...others] = names.filter((name) => !known.includes(name));
+    if (unknown === undefined) return;
+    const meant = (name: string) => (kind === 'key' ? keyMeant(name) : didYouMean(name, known));
+    const place = where === 'the file' ? this.file.path : `${where} of ${this.file.path}`;
+    throw new Failure(
+      `Unknown ${kind} in config`,
+      [
+        `\`${shortened(unknown)}\` in ${place} is no ${kind} of memfix.${meant(unknown)}`,
+        ...others.slice(0, OTHERS_TOLD).map((name) => `\`${shortened(name)}\` is none either.${meant(name)}`),
+      ].join(' '),
+      known.length === 0 ? 'There are none here.' : `Known: ${known.join(', ')}.`,
+    );
   }
 
   #fail(detail: string): never {

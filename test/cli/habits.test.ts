@@ -6,13 +6,13 @@ const HOLD = 'hold()\n';
 
 describe('words of other tools', () => {
   test.each([
-    ['--diff', ['check', '--diff']],
-    ['--diff with --fix', ['check', '--fix', '--diff']],
-    ['apply --diff', ['apply', '--diff']],
-  ])('%s prints the patch and writes nothing', async (_, words) => {
+    ['--diff', ['check', '--diff'], 1],
+    ['--diff with --fix', ['check', '--fix', '--diff'], 1],
+    ['apply --diff', ['apply', '--diff'], 0],
+  ])('%s prints the patch and writes nothing', async (_, words, status) => {
     const cwd = repositoryWith({ 'a.py': HOLD });
     const { code, stdout } = await memfix({ cwd }, ...words);
-    expect([code, stdout]).toEqual([0, (await memfix({ cwd }, 'diff')).stdout]);
+    expect([code, stdout]).toEqual([status, (await memfix({ cwd }, 'diff')).stdout]);
     expect(stdout).toContain('-hold()\n+release()\n');
     expect(git(cwd, 'status', '--porcelain')).toBe('');
   });
@@ -26,7 +26,7 @@ describe('words of other tools', () => {
     [['--output-format=concise'], ['check', '--output-format=concise']],
     [
       ['--diff', '.'],
-      ['diff', '.'],
+      ['diff', '--exit-code', '.'],
     ],
     [
       ['check', '-f', 'concise'],
@@ -48,7 +48,7 @@ describe('words of other tools', () => {
     const cwd = repositoryWith({ 'a.py': HOLD });
     const answer = await memfix({ cwd }, ...typed);
     expect(answer).toEqual(await memfix({ cwd }, ...meant));
-    expect(answer.code).toBe(meant[0] === 'diff' ? 0 : 1);
+    expect(answer.code).toBe(1);
   });
 
   test('--fix . applies', async () => {
@@ -107,7 +107,14 @@ describe('words of other tools', () => {
   test.each([
     ['extend-exclude = ["a"]', 'Did you mean `exclude`?'],
     ['extend-ignore = ["a"]', 'Did you mean `ignore`?'],
-    ['lint = { select = ["a"] }', 'Our keys stand in `[tool.memfix]` itself.'],
+    [
+      'lint = { select = ["a"] }',
+      'they stand at the top of a memfix.toml, in `[tool.memfix]` of a pyproject.toml.',
+    ],
+    [
+      'extend-ignore = ["a"]\nextend-exclude = ["a"]',
+      '`extend-exclude` is none either. Did you mean `exclude`?',
+    ],
   ])('the key %s of another config', async (line, hint) => {
     const cwd = folderWith({ 'memfix.toml': `${line}\n` });
     expect((await memfix({ cwd }, 'check')).stderr).toContain(hint);

@@ -13,7 +13,7 @@ test('what apply would leave alone is not among what it is said to fix', async (
   expect(await told()).toContain('Run `memfix apply` to fix 3; with `-i` it asks about 1 more.');
   put(cwd, { 'b.py': 'hold()\nhold()\nrisk()\nx = 1\n' });
   expect(await told()).toContain(
-    'Run `memfix apply` to fix 1. 3 fixes are in a file with uncommitted changes: commit it first, or add `--allow-dirty`.',
+    'Run `memfix apply` to fix 1. 3 fixes are in a file with uncommitted changes: commit it first, or run `memfix apply --allow-dirty`.',
   );
   const { stderr } = await memfix({ cwd }, 'apply');
   expect(stderr).toContain('Fixed 1 finding in 1 file');

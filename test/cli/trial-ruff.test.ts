@@ -115,3 +115,22 @@ def evaluate(model: nn.Module, loader):
     expect(new Set(entries).size).toBe(entries.length);
   });
 });
+
+test('`apply -i` asks about as many as were promised, and not about files with changes', async () => {
+  const cwd = repositoryWith({ 'a.py': 'hold()\n', 'b.py': 'risk()\n', 'c.py': 'risk()\n' });
+  put(cwd, { 'c.py': 'risk()\nrisk(1)\n' });
+  expect((await memfix({ cwd }, 'apply')).stderr.replace(/\n/g, ' ')).toContain(
+    '3 findings left (3 unsafe): `memfix check` shows them, `memfix apply -i` asks about one.',
+  );
+  expect((await memfix({ cwd }, 'check')).stderr.replace(/\n/g, ' ')).toContain(
+    'commit it first, or run `memfix apply --allow-dirty`.',
+  );
+});
+
+test('where there is no git, the next step says what `apply` wants to hear', async () => {
+  const cwd = folderWith({ 'a.py': 'hold()\n' });
+  expect((await memfix({ cwd }, 'check')).stderr).toContain(
+    'Run `memfix apply` to fix 1. Without git, add `--allow-no-vcs`.',
+  );
+  expect((await memfix({ cwd }, 'apply', '--allow-no-vcs')).code).toBe(0);
+});

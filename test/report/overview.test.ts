@@ -8,11 +8,9 @@ const FOLDER = { folder: 'work', files: 43, notebooks: 0, packages: new Map([['t
 test('a quick look that could not tell gives no all-clear', () => {
   const said = renderOverview({ ...FOLDER, unsettled: 12 }, VIEW);
   expect(said).toContain(
-    'Nothing so far, but 12 of 43 files take longer than a quick look: `memfix check`\ntells.\n',
+    'Nothing at a quick look, but 12 of 43 files need a longer look: `memfix check`\ntakes it.\n',
   );
   expect(said).not.toContain('found nothing');
-  expect(renderOverview({ ...FOLDER, unsettled: 1 }, VIEW)).toContain(
-    'Nothing so far, but 1 of 43 files takes longer',
-  );
+  expect(renderOverview({ ...FOLDER, unsettled: 1 }, VIEW)).toContain('1 of 43 files needs a longer look');
   expect(renderOverview({ ...FOLDER, unsettled: 0 }, VIEW)).toContain('A quick look found nothing.\n');
 });

@@ -6,7 +6,7 @@ import { readerInFile } from '../../src/semantic/liveness.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
 import { isProgram } from '../../src/semantic/program.js';
-import { ask } from '../../src/semantic/question.js';
+import { ask, type Question } from '../../src/semantic/question.js';
 import type { Scope } from '../../src/semantic/scope.js';
 import { methodName, receiverOf } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
@@ -158,27 +158,26 @@ const STANDS_IN = /\b(?:torch_npu|torch_musa|torch_mlu|habana_frameworks|intel_e
 const CHECKS_TYPES =
   /singledispatch|\.register\b|beartype|typeguard|typechecked|jaxtyping|pydantic|validate_call/;
 
-/** What must hold in the file before one of the names may be written anew. */
+/** What must hold in the file before one of the names may be written anew; asked only where the file gives a reason to ask. */
 export function ampGates(module: PyModule, names: readonly string[]): readonly Gate[] {
+  const asked = (isAsked: boolean, otherwise: Question): readonly Gate[] =>
+    isAsked ? [{ answer: 'unknown', otherwise }] : [];
   return [
     gate(!module.mentions(REPLACES), 'this file puts something else in its place'),
-    {
-      answer:
-        names.includes('GradScaler') && module.mentions(CHECKS_TYPES) && isScalerAnnotated(module)
-          ? 'unknown'
-          : 'yes',
-      otherwise: ask(
+    ...asked(
+      names.includes('GradScaler') && module.mentions(CHECKS_TYPES) && isScalerAnnotated(module),
+      ask(
         'types-unchecked',
       )`Do annotations with \`${'GradScaler'}\`, the old class, only inform readers here?`,
-    },
-    {
-      answer: module.mentions(STANDS_IN) ? 'unknown' : 'yes',
-      otherwise: ask('replaces-new')`Does what stands in for CUDA here replace \`${'torch.amp'}\` as well?`,
-    },
-    {
-      answer: module.mentions(/\btorch\.jit\b|\bfrom torch import[^\n]*\bjit\b/) ? 'unknown' : 'yes',
-      otherwise: ask('scripted')`Does \`${'torch.jit'}\`, which this file uses, take the new name?`,
-    },
+    ),
+    ...asked(
+      module.mentions(STANDS_IN),
+      ask('replaces-new')`Does what stands in for CUDA here replace \`${'torch.amp'}\` as well?`,
+    ),
+    ...asked(
+      module.mentions(/\btorch\.jit\b|\bfrom torch import[^\n]*\bjit\b/),
+      ask('scripted')`Does \`${'torch.jit'}\`, which this file uses, take the new name?`,
+    ),
   ];
 }
 

@@ -15,6 +15,7 @@ import { tidy } from '../tidying.js';
 import {
   guardFiles,
   type Held,
+  heldFrom,
   mixedFiles,
   nameHeld,
   reportUnwritten,
@@ -71,6 +72,7 @@ export async function apply(context: Context): Promise<number> {
       skipped: seen.skipped,
       checked: seen.files,
       exclude: look.project.excluded,
+      ...heldFrom(context, look, landed.report.scans),
       ...(proven && { proven }),
     };
     if (oom !== undefined) await sayDiagnosis(context, oom, false);

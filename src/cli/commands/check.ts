@@ -60,11 +60,15 @@ async function checkFiles(context: Context): Promise<number> {
   return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
 }
 
-async function heldIn(context: Context, look: Look, scans: readonly Scan[]): Promise<Pick<Report, 'held'>> {
+async function heldIn(
+  context: Context,
+  look: Look,
+  scans: readonly Scan[],
+): Promise<Pick<Report, 'held' | 'isWithoutGit'>> {
   const hasFixes = scans.some(({ findings }) => findings.some(({ fix }) => fix !== undefined));
   if (context.isQuiet || !hasFixes) return {};
   const { heldFrom } = await import('../writing.js');
-  return { held: heldFrom(context, look, scans) };
+  return heldFrom(context, look, scans);
 }
 
 async function runsOf(look: Look): Promise<readonly TooLarge[]> {

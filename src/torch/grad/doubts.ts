@@ -304,7 +304,7 @@ export function sameWithout(asking: string): Question {
 export function anotherNetwork(text: string, network: Suspect): Question {
   return askAbout(network, (words) =>
     network.isHeld
-      ? ask('another-network')`Does \`${text}\` run something other than ${words}?`
+      ? ask('another-network')`Does \`${text}\` never run ${words}?`
       : ask('another-network')`Is \`${text}\` something other than ${words}?`,
   );
 }
