@@ -7,6 +7,7 @@ import { inColor, noColor, type Paint } from '../report/paint.js';
 import { reasonsOf } from '../report/premises.js';
 import { plural, wrap } from '../report/prose.js';
 import type { Standing } from '../report/prove/verified.js';
+import { askedTogether } from '../report/questions.js';
 import { SAFETY_TONE, standingOf } from '../report/report.js';
 import { withoutMarks } from '../report/terminal.js';
 import type { SourceText } from '../text/decode.js';
@@ -136,7 +137,9 @@ export function boldText(text: string, { paint, width }: Look): string {
 
 /** All that is asked, each in full. */
 export function questionsText({ finding }: Pick<Card, 'finding'>, { paint, width }: Look): string {
-  const lines = finding.questions.flatMap(({ text }) => hung('?', text, width, paint.yellow, paint.bold));
+  const lines = askedTogether(finding.questions).flatMap((text) =>
+    hung('?', text, width, paint.yellow, paint.bold),
+  );
   return lines.map((line) => `${line}\n`).join('');
 }
 
@@ -154,7 +157,7 @@ export function detailText({ finding, meta, alternatives, standing }: Card, { pa
     '',
     ...say('why', finding.message),
     ...(finding.fix === undefined ? [] : say('fix', finding.fix.title)),
-    ...finding.questions.flatMap(({ text }) => say('?', text)),
+    ...askedTogether(finding.questions).flatMap((text) => say('?', text)),
     ...(finding.assumed ?? []).flatMap(({ text }) => say('assumed', text)),
     ...alternatives.flatMap(({ title, isThis }, at) =>
       say(`${at + 1}`, isThis ? `${title} (this one)` : title),
@@ -231,7 +234,9 @@ function footLines(card: Card, look: Look, most: number): string[] {
     ),
     ...(finding.assumed ?? []).flatMap(({ text }) => say('assumed', text)),
   ];
-  const asked = finding.questions.map(({ text }) => hung('?', text, width, paint.yellow, paint.bold));
+  const asked = askedTogether(finding.questions).map((text) =>
+    hung('?', text, width, paint.yellow, paint.bold),
+  );
   let untold = asked.length;
   for (const each of asked) {
     const isRoom = lines.length + each.length + (untold > 1 ? 1 : 0) <= most;
@@ -241,7 +246,12 @@ function footLines(card: Card, look: Look, most: number): string[] {
     untold--;
   }
   if (untold > 0)
-    lines.push(paint.yellow(`${' '.repeat(LABEL)}and ${plural(untold, 'more question')}: i shows all`));
+    lines.push(
+      ...wrap(`and ${plural(untold, 'more question')}: i shows all`, width, {
+        first: ' '.repeat(LABEL),
+        rest: ' '.repeat(LABEL),
+      }).map(paint.yellow),
+    );
   return lines;
 }
 

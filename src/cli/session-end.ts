@@ -5,7 +5,7 @@ import type { ReviewedFiles } from './session-files.js';
 import type { ReviewResult } from './session-input.js';
 import type { Memory } from './session-memory.js';
 import { keptNote } from './session-remember.js';
-import { countsOf, farewell, type Landed, leftOpen, totals } from './session-write.js';
+import { countsOf, farewell, hasOpenAnswer, type Landed, leftOpen, totals } from './session-write.js';
 
 /** A review that has been written, as far as it could be. */
 interface Ended {
@@ -49,7 +49,7 @@ export function conclude(ended: Ended, landed: readonly Landed[], look: Look): R
           review,
           {
             ...{ interrupted, isKept: memory.problem === undefined },
-            isHeld: review.answers.size + memory.drafts.size > 0,
+            isHeld: memory.drafts.size > 0 || hasOpenAnswer(review, landed),
           },
           ended.aim,
         ),

@@ -121,7 +121,7 @@ export class Memory {
     ];
     return notes.length > 0
       ? notes.join(' ')
-      : 'No earlier answer is open for these files as they are now: it begins at the first finding.';
+      : 'There is no earlier answer to go on with in these files as they are now: it begins at the first finding.';
   }
 
   /** Where texts that an editor left are offered again. */

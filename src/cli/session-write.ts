@@ -162,6 +162,15 @@ export function countsOf({ items, answers }: Review, landed: readonly Landed[], 
   return { applied, suppressed, declined, unanswered, gone, fixedFiles };
 }
 
+/** Whether an answer was given that is in no file: a no, or one about a file that was not written. */
+export function hasOpenAnswer({ items, answers }: Review, landed: readonly Landed[]): boolean {
+  const written = new Set(landed.filter(({ failed }) => failed === undefined).map(({ path }) => path));
+  return items.some(({ ref, path }) => {
+    const answer = answers.get(ref);
+    return answer !== undefined && (answer.kind === 'skip' || !written.has(path));
+  });
+}
+
 /** The same in one line. */
 export function totals({ applied, suppressed, declined, unanswered, gone, fixedFiles }: Counts): string {
   return [
@@ -185,5 +194,5 @@ export function farewell(
     mode === 'interrupted' ? `${items[cursor]?.path} was left as it was` : 'not all files were written';
   const left = interrupted ? `Stopped; ${where}. ` : '';
   const again = command(isHeld ? 'apply -i --resume' : 'apply -i', aim);
-  return isKept ? `${left}${again} ${isHeld ? 'goes on from here' : 'asks again'}.` : left;
+  return isKept ? `${left}${again} ${isHeld ? 'goes on from here' : 'asks about what is left open'}.` : left;
 }

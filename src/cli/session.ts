@@ -232,7 +232,7 @@ class Session {
       const key =
         at === 0 ? '' : await this.#ask.key(look.paint.bold('Any key goes on, q to the finding. '), true);
       if (this.#ask.isInterrupted) return this.#take(press(this.#review, CTRL_C));
-      if (key === 'q' || key === CTRL_C) return;
+      if (key === 'q' || key === '\x1b' || key === CTRL_C) return;
       this.#print(page);
     }
   }

@@ -35,11 +35,11 @@ export function labelled(
 /** The open questions of a finding, which are what a reader must see, and what is taken for answered. */
 export function doubtLines(
   { assumed = [] }: Finding,
-  questions: Finding['questions'],
+  questions: readonly string[],
   { paint, width }: Pick<View, 'paint' | 'width'>,
 ): string[] {
   return [
-    ...questions.flatMap(({ text }) => labelled(text, '? ', { width }, paint.yellow, paint.bold)),
+    ...questions.flatMap((text) => labelled(text, '? ', { width }, paint.yellow, paint.bold)),
     ...assumed.flatMap(({ text }) => labelled(text, 'assumed: ', { width }, paint.green)),
   ];
 }

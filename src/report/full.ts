@@ -19,6 +19,7 @@ import { frame } from './frame.js';
 import { renderDiagnosis, renderNextSteps } from './oom.js';
 import { ownHunks } from './own-hunks.js';
 import type { Standing } from './prove/verified.js';
+import { askedTogether } from './questions.js';
 import {
   alternativeSentence,
   isRefused,
@@ -93,7 +94,7 @@ function findingBlock(
     ...headingOf(file.path, finding, standingWords(finding, standing), view),
     ...(ranked === undefined ? [] : labelled(ranked.because, rankLabel(ranked), view, view.paint.magenta)),
     ...labelled(finding.message, '', view),
-    ...doubtLines(finding, finding.questions, view),
+    ...doubtLines(finding, askedTogether(finding.questions), view),
     '',
     ...frame(shown.lines, shown.span, { paint: view.paint, width: view.width, tone }),
   ];

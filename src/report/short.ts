@@ -21,6 +21,7 @@ import { renderDiagnosis, renderNextSteps } from './oom.js';
 import { ownHunks } from './own-hunks.js';
 import { plural, shellWord, wrap } from './prose.js';
 import type { Standing } from './prove/verified.js';
+import { askedTogether } from './questions.js';
 import {
   alternativeSentence,
   isRefused,
@@ -166,7 +167,7 @@ function standingWords(
 }
 
 function doubts(finding: Finding, view: View): string[] {
-  const { questions } = finding;
+  const questions = askedTogether(finding.questions);
   const shown = view.verbose ? questions : questions.slice(0, MOST_DOUBTS);
   const left = questions.length - shown.length;
   const lines = doubtLines(finding, shown, view);

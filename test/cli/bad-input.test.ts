@@ -118,7 +118,7 @@ test('bytes, folders, pipes and links that are no source are skipped with a reas
     'x.py: skipped: it is a folder, not a file',
   ]);
   expect(stderr).toBe(
-    '1 safe finding in 1 file: 1 frees memory; 7 files skipped. Run `memfix apply` to fix 1.\n',
+    '1 safe finding in 1 file: 1 frees memory; 7 files skipped. Run `memfix apply` to fix 1. Without git, add `--allow-no-vcs`.\n',
   );
 });
 

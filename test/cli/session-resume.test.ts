@@ -158,7 +158,7 @@ test('answers about other findings are not offered', async () => {
   other.type('q');
   await other.ended();
   // Nothing was answered, so there is nothing to go on with.
-  expect(other.text.replace(/\s+/g, ' ')).toMatch(/`memfix apply -i .*b\.py` asks again\./);
+  expect(other.text.replace(/\s+/g, ' ')).toMatch(/`memfix apply -i .*b\.py` asks about what is left open\./);
   expect(other.text).not.toContain('--resume');
   const same = start(cwd, 'apply', '-p', 'a.py');
   await same.sees('(1/2)');

@@ -127,7 +127,7 @@ describe('a version that nothing pins', () => {
     const answer = await memfix(setting, 'check', '--output-format', 'concise');
     expect(answer.stdout).toContain('a.py:1:1: other-word [safe]');
     expect(answer.stderr).toBe(
-      `${SAID}2 safe findings in 2 files: 2 free memory. Run \`memfix apply\` to fix 2.\n`,
+      `${SAID}2 safe findings in 2 files: 2 free memory. Run \`memfix apply\` to fix 2. Without git, add \`--allow-no-vcs\`.\n`,
     );
     expect((await memfix(setting, 'check', '-q')).stderr).toBe('');
     const diff = await memfix(setting, 'diff');

@@ -138,7 +138,7 @@ export function* doubtsAboutBlock(module: PyModule, run: GradlessPart): Generato
     yield unknown(
       askAbout(
         iterated,
-        (words) => ask('another-iterable')`Does this loop iterate over something other than ${words}?`,
+        (words) => ask('another-iterable')`Does this loop never iterate over ${words}?`,
       ),
     );
 }

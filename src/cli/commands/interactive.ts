@@ -81,6 +81,8 @@ export async function applyInteractively(context: Context): Promise<number> {
     open.length === 0
       ? await nothingToReview(context, seen.scans, found.oom)
       : await converse(context, look, open, state, found.reasons);
+  // What was said above the first card is out of sight by now.
+  if (open.length > 0) nameHeld(context, held);
   const report = { scans: [...state.values()], skipped: seen.skipped, checked: seen.files };
   if (code !== EXIT.clean) return code;
   if (seen.crashes.length > 0) return EXIT.error;

@@ -5,6 +5,7 @@ import { EFFECT_WORDS } from '../effects.js';
 import { ownHunks } from '../own-hunks.js';
 import { markdownTable } from '../page.js';
 import { plural } from '../prose.js';
+import { askedTogether } from '../questions.js';
 import { isRefused, type Report, type Shown, shownFindings, standingOf } from '../report.js';
 import { shownHunksOf } from '../shown-hunks.js';
 import { summarize } from '../summary.js';
@@ -79,11 +80,12 @@ function details({ scan, finding }: Shown, about: About, { proven }: Report): st
     hunks.length === 0 ? [] : [fenced(diffOf(name, hunks))],
   );
   const title = `<summary>${html(oneLine(placeText(path, finding.at)))}: ${html(fix.title)}</summary>`;
-  const more = finding.questions.length - QUESTIONS;
+  const questions = askedTogether(finding.questions);
+  const more = questions.length - QUESTIONS;
   const standing = proven?.standing(scan.file.path, finding);
   const asked = [
     ...(standing === undefined ? [] : [`- ${prose(`${standing.label}${standing.words}`)}`]),
-    ...finding.questions.slice(0, QUESTIONS).map(({ text }) => `- only if yes: ${prose(text)}`),
+    ...questions.slice(0, QUESTIONS).map((text) => `- only if yes: ${prose(text)}`),
     ...(more > 0 ? [`- and ${plural(more, 'more question')}`] : []),
   ].join('\n');
   return ['<details>', title, ...(asked === '' ? [] : [asked]), ...diffs, '</details>'].join('\n\n');

@@ -73,10 +73,7 @@ export function* doubtsAbout(
     yield unknown(
       askAbout(
         iterated,
-        (words) =>
-          ask(
-            'another-iterable',
-          )`Does \`${functionNode.name?.text}\` iterate over something other than ${words}?`,
+        (words) => ask('another-iterable')`Does \`${functionNode.name?.text}\` never iterate over ${words}?`,
       ),
     );
   for (const { into, isDerived } of leaving) {

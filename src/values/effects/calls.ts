@@ -170,7 +170,7 @@ function opaqueCall(
   const callee = call.function;
   if (callee === undefined || models.has(callee.text)) return undefined;
   const other = (suspect: Suspect): Question =>
-    askAbout(suspect, (words) => ask('another-function')`Is \`${shown(callee)}\` another one than ${words}?`);
+    askAbout(suspect, (words) => ask('another-function')`Is \`${shown(callee)}\` never ${words}?`);
   const handed = handedFunction(module, call);
   if (handed !== undefined) return handed;
   const own = calledDefinition(module, call);
