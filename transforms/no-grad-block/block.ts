@@ -136,10 +136,7 @@ export function* doubtsAboutBlock(module: PyModule, run: GradlessPart): Generato
   const iterated = isIterated ? differentiatesWhenIterated(module) : undefined;
   if (iterated !== undefined)
     yield unknown(
-      askAbout(
-        iterated,
-        (words) => ask('another-iterable')`Does this loop never iterate over ${words}?`,
-      ),
+      askAbout(iterated, (words) => ask('another-iterable')`Does this loop never iterate over ${words}?`),
     );
 }
 
