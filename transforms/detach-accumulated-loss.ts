@@ -30,7 +30,12 @@ import {
   shown,
   type Transform,
 } from '../src/toolkit/index.js';
-import { mayTotal, type RunningTotal, runningTotals } from './detach-accumulated-loss/running-total.js';
+import {
+  endsWithStep,
+  mayTotal,
+  type RunningTotal,
+  runningTotals,
+} from './detach-accumulated-loss/running-total.js';
 
 interface TotalSite extends Site {
   readonly total: RunningTotal;
@@ -57,6 +62,7 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
         'the total leaves the function or is given to other code while its graph could still be used: unsafe in a loop that trains, no finding elsewhere; safe where it is returned to callers in the project that all make numbers of it, after a backward of its terms or in a program',
         'it leaves the function, and nothing shows that backward or the step has spoiled its graph for good: a sum of weights can be differentiated again, and one layer alone after a step as well: unsafe',
         'the total is differentiated, by the function or by a caller in the file: no finding, it is a loss',
+        'it starts anew in each step and adds up what a loss of that step adds up too: no finding, the loss keeps the graphs anyway',
         'the code runs without gradients, or only evaluates: no finding, the latter is `no-grad`',
       ],
       limits: [
@@ -98,6 +104,7 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
     for (const total of runningTotals(module)) {
       const [first] = total.additions;
       if (first === undefined || isTestCode(module, first.statement)) continue;
+      if (endsWithStep(module, total)) continue;
       const kept = total.additions.flatMap(({ statement, value }: Addition) => {
         const tensor = isWithoutGrad(module, statement) ? undefined : isDetachable(module, value);
         return tensor === undefined ? [] : [{ value, tensor }];

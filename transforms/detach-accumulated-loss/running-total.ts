@@ -5,7 +5,13 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
 import { isRepeated } from '../../src/semantic/paths.js';
 import type { Scope } from '../../src/semantic/scope.js';
-import { argumentsOf, receiverOf, unparenthesized } from '../../src/semantic/statements.js';
+import {
+  argumentsOf,
+  enclosingLoops,
+  receiverOf,
+  statementOf,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
 import {
   type CodeLine,
   functionAround,
@@ -26,6 +32,8 @@ export interface RunningTotal {
   readonly scope: Scope;
   /** Those in the loops, in source order; there is one. */
   readonly additions: readonly Addition[];
+  /** Where it starts. */
+  readonly zeros: readonly PyNode[];
 }
 
 /** `loss.item() * len(x)` and the like, to the end of the line. */
@@ -179,7 +187,33 @@ function totalIn(module: PyModule, scope: Scope, name: string): RunningTotal | u
   }
   // What a round adds to is what the round before has left.
   const growing = additions.filter(({ target }) => zeros.length > 0 && isRepeated(module, target, zeros));
-  return growing.length === 0 ? undefined : { name, scope, additions: growing };
+  return growing.length === 0 ? undefined : { name, scope, additions: growing, zeros };
+}
+
+/**
+ * It starts anew in each step, and what it adds up is added to a loss of that step too, whose backward comes behind the loop:
+ * until then the loss keeps the graphs anyway.
+ */
+export function endsWithStep(module: PyModule, { scope, additions, zeros }: RunningTotal): boolean {
+  return additions.every(({ statement, value }) => {
+    const [inner, step] = enclosingLoops(statement);
+    if (inner === undefined || step === undefined) return false;
+    if (!zeros.every((zero) => step.contains(zero) && !inner.contains(zero))) return false;
+    const backwards = module.atWithin('.backward(', step);
+    if (backwards.length === 0 || backwards.some((node) => inner.contains(node))) return false;
+    const terms = [...value.walk()].filter(
+      (node) => node.type === 'identifier' && roleOf(node) === 'read' && module.resolve(node) === scope,
+    );
+    return (
+      terms.length > 0 &&
+      terms.every((term) =>
+        module.occurrences(scope, term.text).some((other) => {
+          const adding = additionAt(statementOf(other).named[0]?.left ?? other);
+          return inner.contains(other) && adding?.statement !== statement && adding?.value === other;
+        }),
+      )
+    );
+  });
 }
 
 /** `total = total / n`, `total = total.item()`: made from itself, so no other tensor is changed by adding to it. */

@@ -16,6 +16,7 @@ import {
 import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
+import { isNeeded } from '../../src/torch/grad/needed.js';
 import { isForward, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
 import { isInTraining, networksIn as networksOfFile } from '../../src/torch/grad/teachers.js';
 import { traceGraph } from '../../src/torch/module/networks.js';
@@ -64,6 +65,7 @@ export function teacherSites(module: PyModule): readonly TeacherSite[] {
   return grouped(
     [...runs]
       .sort(([a], [b]) => a.start - b.start)
+      .filter(([statement]) => isNeeded(module, enclosingFunction(statement) ?? module.root, statement))
       .flatMap(([statement, networks]) => runOf(statement, networks) ?? []),
   );
 }

@@ -6,11 +6,11 @@ import { givenTo } from '../../src/semantic/statements.js';
 import { readsOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isFrozen } from '../../src/torch/grad/evaluation.js';
+import { isNeeded } from '../../src/torch/grad/needed.js';
 import { callsOnlyLibraries, runsAlikeWithoutGradients } from '../../src/torch/record/harmless.js';
 import { type GradlessPart, leavesNothing } from '../../src/torch/record/left-behind.js';
 import { gradUseIn } from '../../src/values/effects/grad.js';
 import { isProven } from './block.js';
-import { isNeeded } from './worth.js';
 
 /** A statement that runs networks. */
 export interface Run {
@@ -22,7 +22,7 @@ export interface Run {
 export function partsOf(module: PyModule, owner: PyNode, runs: readonly Run[]): readonly GradlessPart[] {
   const parts: readonly GradlessPart[] = rowsOf(module, runs).flatMap((row) => longest(module, owner, row));
   for (let at = parts; ; ) {
-    const whole = aroundBranches(module, at);
+    const whole = withNext(module, aroundBranches(module, at));
     if (whole === at) return at;
     at = whole;
   }
@@ -36,11 +36,29 @@ function aroundBranches(module: PyModule, parts: readonly GradlessPart[]): reado
     const [first] = inside;
     const branches = new Set(inside.map(({ wrapped }) => wrapped[0]?.parent));
     if (first === undefined || branches.size < 2 || !mayStandAround(module, statement, inside)) continue;
-    const models = new Map(inside.flatMap((part) => part.models).map((model) => [model.text, model]));
-    const whole = { ...first, wrapped: [statement], statements: [statement], models: [...models.values()] };
+    const whole = { ...first, wrapped: [statement], statements: [statement], models: modelsOf(inside) };
     if (isProven(module, whole)) return [...parts.filter((part) => !inside.includes(part)), whole];
   }
   return parts;
+}
+
+/** A part and the `if` behind it that has another one in a branch, and nothing that needs gradients, share a `with`. */
+function withNext(module: PyModule, parts: readonly GradlessPart[]): readonly GradlessPart[] {
+  for (const part of parts) {
+    const last = part.wrapped.at(-1);
+    const siblings = last?.parent?.named.filter(({ type }) => type !== 'comment') ?? [];
+    const next = last && siblings[siblings.indexOf(last) + 1];
+    const both = [part, ...parts.filter(({ wrapped }) => branching(wrapped[0]) === next)];
+    if (next === undefined || both.length === 1 || !mayStandAround(module, next, both)) continue;
+    const wrapped = [...part.wrapped, next];
+    const whole = { ...part, wrapped, statements: wrapped, models: modelsOf(both) };
+    if (isProven(module, whole)) return [...parts.filter((each) => !both.includes(each)), whole];
+  }
+  return parts;
+}
+
+function modelsOf(parts: readonly Pick<GradlessPart, 'models'>[]): readonly PyNode[] {
+  return [...new Map(parts.flatMap(({ models }) => models).map((model) => [model.text, model])).values()];
 }
 
 /** The `if` that a statement is in a branch of. */
@@ -137,8 +155,7 @@ function partOf(module: PyModule, owner: PyNode, runs: readonly Run[]): Gradless
     .filter(({ type }) => type !== 'comment');
   const isRun = (each: PyNode): boolean => runs.some(({ statement }) => statement === each);
   if (!wrapped.every((each) => isRun(each) || mayStandBetween(module, each, runs))) return undefined;
-  const models = new Map(runs.flatMap((run) => run.models).map((model) => [model.text, model]));
-  return { wrapped, statements: wrapped, owner, models: [...models.values()], mayTrain: true };
+  return { wrapped, statements: wrapped, owner, models: modelsOf(runs), mayTrain: true };
 }
 
 /** `y = …`, `a, b = …` with plain names, by which everything else gets at the values. */

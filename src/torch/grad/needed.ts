@@ -1,8 +1,8 @@
-import { readsReached } from '../../src/semantic/flow.js';
-import type { PyModule } from '../../src/semantic/module.js';
-import { statementOf } from '../../src/semantic/statements.js';
-import type { PyNode } from '../../src/syntax/node.js';
-import { callsOnlyLibraries } from '../../src/torch/record/harmless.js';
+import { readsReached } from '../../semantic/flow.js';
+import type { PyModule } from '../../semantic/module.js';
+import { statementOf } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { callsOnlyLibraries } from '../record/harmless.js';
 
 /** Something reads what an assignment gives, for more than names that nothing reads; or it gives it to more than a name. */
 export function isNeeded(
