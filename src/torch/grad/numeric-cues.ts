@@ -1,7 +1,7 @@
 import { isOfModule, isOfPlainValues } from '../../library/library.js';
 import { isWordPart } from '../../syntax/beside.js';
 import { namesMade } from '../../syntax/bound-name.js';
-import { linesOf } from '../../syntax/code-text.js';
+import { type CodeLine, linesOf } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import { nameSaysModel } from '../module/model-value.js';
 import { givenIn, mayLead, mayStay } from './followed-lines.js';
@@ -33,8 +33,8 @@ type Test = (text: string) => boolean;
 type Parts = (text: string) => readonly string[];
 
 /** The same stretches are asked about for each literal. */
-function once(ask: Test): Test {
-  const answers = new Map<string, boolean>();
+function once<T>(ask: (text: string) => T): (text: string) => T {
+  const answers = new Map<string, T>();
   return (code) => {
     let answer = answers.get(code);
     if (answer === undefined) {
@@ -126,9 +126,15 @@ export function mayRunForOwnNumbers(glimpse: Glimpse): Test {
 function mayComeTo(glimpse: Glimpse, code: string, gives: Test, readIn: Parts): boolean {
   // Strings in the way, lines cannot be told.
   if (glimpse.outline === undefined) return true;
-  const lines = linesOf(code);
+  const lines = glimpse.memo(linesOnce)(code);
+  if (!lines.some(({ text }) => readIn(text).length > 0)) return false;
   const giving = lines.filter(({ text }) => gives(text));
   return mayLead(lines, giving, gives, readIn);
+}
+
+/** The same stretches are asked several questions. */
+function linesOnce(_glimpse: Glimpse): (code: string) => readonly CodeLine[] {
+  return once(linesOf);
 }
 
 /** The parts of a line of which numbers may be made, there or by a function of the file. */
@@ -226,12 +232,14 @@ export function mayKeepOutput(glimpse: Glimpse): Test {
   if (glimpse.outline === undefined) return once(mayCall);
   return once((code) => {
     if (!mayCall(code)) return false;
-    const lines = linesOf(code);
+    const lines = glimpse.memo(linesOnce)(code);
+    const readIn = glimpse.memo(madeNumbers);
+    if (!lines.some(({ text }) => readIn(text).length > 0)) return false;
     const isGradless = gradlessAmong(lines);
     const giving = lines.filter((line) => mayCall(line.text) && !isGradless(line));
     return (
       giving.some(({ text }) => !KEEPS_NOTHING.test(text)) &&
-      mayLead(lines, giving, mayCall, glimpse.memo(madeNumbers)) &&
+      mayLead(lines, giving, mayCall, readIn) &&
       (!INSIDE.test(code) || mayStay(lines, giving, (text) => ENDS.test(text)))
     );
   });

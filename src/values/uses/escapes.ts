@@ -65,8 +65,11 @@ export function* escapesOf(
 
 /** Whether a function hands back something that it computed with a graph: all that most functions do with what they compute. */
 export function handsBackGraph(functionNode: PyNode, trace: GradTrace): boolean {
-  const found = [...ownNodes(functionNode)].flatMap((node) => handedBack(node, trace) ?? []);
-  return found.some(({ isDerived, isUnknown }) => !isDerived && !isUnknown);
+  for (const node of ownNodes(functionNode)) {
+    const { isDerived, isUnknown } = handedBack(node, trace) ?? { isDerived: true };
+    if (!isDerived && !isUnknown) return true;
+  }
+  return false;
 }
 
 /** What a function of the file keeps of what it is given, or of what it computes. What a new object keeps of it, it is. */
