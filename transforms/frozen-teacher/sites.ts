@@ -16,11 +16,11 @@ import {
 import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
-import { isNeeded } from '../../src/torch/grad/needed.js';
 import { isForward, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
 import { isInTraining, networksIn as networksOfFile } from '../../src/torch/grad/teachers.js';
 import { traceGraph } from '../../src/torch/module/networks.js';
 import { mayAskForGradients } from '../../src/torch/record/harmless.js';
+import { isNeeded } from '../../src/torch/record/needed.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { gradModeOf } from '../../src/values/value/gradient.js';
 import { isLoss } from './inputs.js';

@@ -6,9 +6,9 @@ import { givenTo } from '../../src/semantic/statements.js';
 import { readsOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isFrozen } from '../../src/torch/grad/evaluation.js';
-import { isNeeded } from '../../src/torch/grad/needed.js';
 import { callsOnlyLibraries, runsAlikeWithoutGradients } from '../../src/torch/record/harmless.js';
 import { type GradlessPart, leavesNothing } from '../../src/torch/record/left-behind.js';
+import { isNeeded } from '../../src/torch/record/needed.js';
 import { gradUseIn } from '../../src/values/effects/grad.js';
 import { isProven } from './block.js';
 

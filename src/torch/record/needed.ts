@@ -2,7 +2,7 @@ import { readsReached } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { statementOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { callsOnlyLibraries } from '../record/harmless.js';
+import { callsOnlyLibraries } from './harmless.js';
 
 /** Something reads what an assignment gives, for more than names that nothing reads; or it gives it to more than a name. */
 export function isNeeded(
