@@ -124,7 +124,15 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
         : trains
           ? 'a second metric of the output'
           : '`total += loss` in a loop without';
-      yield { node: first.target, message, measuredAs, total, kept, record };
+      yield {
+        node: first.target,
+        message,
+        measuredAs,
+        ...(record.differentiated && { holds: 'host' as const }),
+        total,
+        kept,
+        record,
+      };
     }
   },
 

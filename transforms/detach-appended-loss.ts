@@ -104,7 +104,15 @@ export const detachAppendedLoss: Transform<ListSite> = {
       const measuredAs = record.differentiated
         ? '`losses.append(loss)` after'
         : '`losses.append(loss)` in a loop without';
-      yield { node: node.target, message, measuredAs, list, values, record };
+      yield {
+        node: node.target,
+        message,
+        measuredAs,
+        ...(record.differentiated && { holds: 'host' as const }),
+        list,
+        values,
+        record,
+      };
     }
   },
 

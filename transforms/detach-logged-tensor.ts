@@ -115,7 +115,13 @@ export const detachLoggedTensor: Transform<LogSite> = {
       const message = isFreed
         ? `\`${shown(store)}\` keeps the nodes of ${held} in host memory; backward has freed the activations they held`
         : `\`${shown(store)}\` keeps ${held} alive, with the activations it saved`;
-      yield { node: store, message, logged: { ...logged, values }, record };
+      yield {
+        node: store,
+        message,
+        ...(isFreed && { holds: 'host' as const }),
+        logged: { ...logged, values },
+        record,
+      };
     }
   },
 

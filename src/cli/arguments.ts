@@ -90,6 +90,14 @@ export class Arguments {
     return new Arguments(this.command, operands, this.rest, this.values);
   }
 
+  /** The same with more transforms. */
+  extending(names: string): Arguments {
+    return new Arguments(this.command, this.operands, this.rest, {
+      ...this.values,
+      'extend-select': [names],
+    });
+  }
+
   flag(name: OptionName): boolean {
     return this.values[name] === true;
   }

@@ -56,6 +56,8 @@ async function readLog({ io }: Context, path: string): Promise<NonNullable<Evide
   const outputs = isNotebookName(path) ? outputsIn(textOf(resolve(io.cwd, path)) ?? '') : undefined;
   if (outputs === undefined) {
     const input = path === '-' ? io.stdin : openLog(resolve(io.cwd, path));
+    if (path === '-' && io.stdin.isTTY === true)
+      io.stderr.write('Paste the output of the run, then press Enter and Ctrl-D.\n');
     await eachLine(input, name, io.signal, (line, number) => reader.read(line, number));
   } else for (const { cell, line } of outputs) reader.read(line, cell);
   const outOfMemory = reader.end();

@@ -11,18 +11,21 @@ export async function explainPlace(
   line: number | undefined,
 ): Promise<number> {
   const asked = new Context(context.io, context.args.about(path), context.catalogue);
-  const seen = await lookThrough(asked, await prepare(asked), 'report');
+  const byDefault = await lookAt(asked, line);
+  const isNothing = byDefault.here.length === 0 && byDefault.seen.crashes.length === 0;
+  // A report of `--oom` has these, too.
+  const withOptIn = isNothing
+    ? await lookAt(new Context(asked.io, asked.args.extending('opt-in'), asked.catalogue), line)
+    : undefined;
+  const { seen, here } = withOptIn?.here.length ? withOptIn : byDefault;
   const findings = seen.scans.flatMap((scan) => scan.findings);
-  const here = seen.scans.flatMap((scan) => {
-    const lines = new Lines(scan.file.source.text);
-    return scan.findings.filter((finding) => line === undefined || isAt(finding, line, lines));
-  });
   const told = here.length > 0 ? here : nearest(findings, line ?? 1);
+  const place = `${path}${line === undefined ? '' : `:${line}`}`;
   if (here.length === 0)
     asked.say(
-      `Nothing is found or left alone at ${path}${line === undefined ? '' : `:${line}`}.` +
-        (told.length === 0 ? '' : ' The nearest of the file:'),
+      `Nothing is found or left alone at ${place}.${told.length === 0 ? '' : ' The nearest of the file:'}`,
     );
+  else if (isNothing) asked.say(`Only an opt-in transform has something to say at ${place}:`);
   const report = {
     scans: seen.scans.map((scan) => ({ ...scan, findings: told, notes: [] })),
     skipped: seen.skipped,
@@ -31,6 +34,15 @@ export async function explainPlace(
   await asked.show(renderFull(report, { ...asked.view, verbose: true, isThorough: true }));
   asked.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : EXIT.clean;
+}
+
+async function lookAt(context: Context, line: number | undefined) {
+  const seen = await lookThrough(context, await prepare(context), 'report');
+  const here = seen.scans.flatMap((scan) => {
+    const lines = new Lines(scan.file.source.text);
+    return scan.findings.filter((finding) => line === undefined || isAt(finding, line, lines));
+  });
+  return { seen, here };
 }
 
 /** It points there, or its fix changes that line. */

@@ -54,6 +54,8 @@ export interface Finding {
   readonly measuredAs?: string;
   /** How long what it frees would be held, where that is not what its transform says. */
   readonly lasts?: Lasting | 'run';
+  /** All that it frees is memory of the host. */
+  readonly holds?: 'host';
   /** Transforms of this run that do the opposite: the fix is one to choose, not one to apply with theirs. */
   readonly alternativeTo?: readonly string[];
   /** What the config of its file says about unsafe fixes, where that is not what counts for the run. */

@@ -275,6 +275,7 @@ function findingFor(
     message,
     ...(site.measuredAs !== undefined && { measuredAs: site.measuredAs }),
     ...(site.lasts !== undefined && { lasts: site.lasts }),
+    ...(site.holds !== undefined && { holds: site.holds }),
   };
   const floor = floorIn(meta, module);
   const result = attempt(() => {

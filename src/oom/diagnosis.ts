@@ -27,6 +27,9 @@ interface Log {
   readonly isNotebook?: boolean;
 }
 
+const NO_TRACEBACK =
+  'The log has no traceback of it, so nothing says where: give all that the run printed, its errors too.';
+
 /** Memory that ran out, with its frames where they stand now. */
 export interface Located {
   readonly error: OutOfMemory;
@@ -175,6 +178,7 @@ function locate(error: OutOfMemory, source: string, places: Places, files: Check
   const setting = settingOf(frames, places, started.length === 0 ? undefined : programAround(files, started));
   const hints = [
     ...hintsFor(error, { moments, gradOff, located: frames, setting }),
+    ...(frames.length === 0 && error.memory === 'GPU' ? [NO_TRACEBACK] : []),
     ...cluesIn(own, moments, places, gradOff !== undefined),
   ];
   return { error, source, frames, moments, hints, setting };

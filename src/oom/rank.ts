@@ -135,7 +135,7 @@ class Judge {
     const isOurs = this.circumstances.program?.has(scan.file.path);
     const isElsewhere = isOurs === false;
     const fit = this.#fit(meta, nears.length > 0, isOurs === true);
-    const useless = this.#uselessness(meta);
+    const useless = this.#uselessness(finding, meta);
     const disproof =
       useless ??
       (isElsewhere ? 'no file of the traceback imports it' : undefined) ??
@@ -188,8 +188,12 @@ class Judge {
   }
 
   /** Why it cannot help, wherever it stands. */
-  #uselessness({ symptom, moments, movesTo, notOn = [] }: TransformMeta): string | undefined {
+  #uselessness(
+    { holds }: Finding,
+    { symptom, moments, movesTo, notOn = [] }: TransformMeta,
+  ): string | undefined {
     const { memories, hasHostTensors, devices } = this.circumstances;
+    if (holds === 'host' && !memories.has('host')) return 'what it keeps is in host memory, not on the GPU';
     const idle = [...devices].filter((device) => notOn.some((each) => each === device));
     if (idle.length > 0 && idle.length === devices.size) return `does nothing on ${idle.join(' and ')}`;
     if (moments?.length === 0) return 'frees no memory itself';

@@ -131,12 +131,12 @@ function stateSteps({ setting: { driver } }: Located): readonly string[] {
 function trainingSteps({ setting, frames }: Located): readonly string[] {
   const { driver, isHalf, isCheckpointed, batch } = setting;
   const where =
-    batch === undefined ? '' : ` (\`${batch.code}\`, ${placeText(batch.file, { line: batch.line })})`;
+    batch === undefined ? '' : ` (now \`${batch.code}\`, ${placeText(batch.file, { line: batch.line })})`;
   const [smaller, half, checkpointed] = TERMS[driver ?? 'none'];
   const last = frames.at(-1)?.frame.path ?? '';
   const isSingle = batch?.size === 1 && driver === undefined;
   const ways = [
-    isSingle ? `it is one item already${where}, so take smaller inputs` : smaller(where),
+    isSingle ? `it is one item already${where.replace('now ', '')}, so take smaller inputs` : smaller(where),
     ...(isHalf ? [] : [half]),
     ...(isCheckpointed ? [] : [checkpointed]),
     ...(/\/transformers\//.test(last) || setting.isTransformer ? ['cut the longest sequences'] : []),

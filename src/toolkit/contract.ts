@@ -109,6 +109,8 @@ export interface Site {
   readonly measuredAs?: string;
   /** Where that is not what its transform says. */
   readonly lasts?: Lasting | 'run';
+  /** Where all that it frees is memory of the host. */
+  readonly holds?: 'host';
 }
 
 export interface Import {

@@ -163,7 +163,7 @@ describe('only what can explain it ranks', () => {
     expect(text).toContain(
       'train.py:10:37, train.py:12:41 load-map-location (safe): what it frees is gone when its statement is done',
     );
-    expect(next).toContain('halve it (`batch_size=64`, train.py:22)');
+    expect(next).toContain('halve it (now `batch_size=64`, train.py:22)');
     const option = TRAIN.replace('load(batch_size=64), load(batch_size=8)', 'load(), load()').replace(
       'from net',
       'parser.add_argument("--batch-size", type=int, default=1)\nfrom net',
