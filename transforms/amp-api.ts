@@ -47,7 +47,7 @@ interface AmpSite extends Site {
   readonly uses: readonly AmpUse[];
 }
 
-const DEVICE = '"cuda"';
+const DEVICE = 'cuda';
 
 export const ampApi: Transform<AmpSite> = {
   meta: {
@@ -195,19 +195,20 @@ function rewrite(
   const written = dotted ? edit.name(`${NEW_AMP}.${name}`, node) : undefined;
   if (kind === 'annotation') return;
   if (kind === 'decorator') {
-    edit.replace(node, `${written ?? node.text}(device_type=${DEVICE})`);
+    edit.replace(node, `${written ?? node.text}(device_type=${edit.quoted(DEVICE)})`);
     return;
   }
   const call = node.parent;
   if (call === undefined) return;
   if (written !== undefined) edit.replace(node, written);
-  if (name === 'GradScaler') edit.prependArgument(call, DEVICE);
-  else if (name !== 'autocast') edit.appendKeyword(call, 'device_type', DEVICE);
+  if (name === 'GradScaler') edit.prependArgument(call, edit.quoted(DEVICE));
+  else if (name !== 'autocast') edit.appendKeyword(call, 'device_type', edit.quoted(DEVICE));
   else rewriteAutocast(call, edit, module, proof);
 }
 
 function rewriteAutocast(call: PyNode, edit: EditBuilder, module: PyModule, proof: Proof): void {
   if (call.arguments?.type !== 'argument_list') throw new Unfixable('its only argument is a bare generator');
+  const device = edit.quoted(DEVICE);
   const given = argumentsOf(call);
   const names = AMP_NAMES.get('autocast')?.positional ?? [];
   const positional = given.filter(({ type }) => type !== 'keyword_argument' && type !== 'dictionary_splat');
@@ -230,11 +231,11 @@ function rewriteAutocast(call: PyNode, edit: EditBuilder, module: PyModule, proo
   for (const [index, argument] of positional.entries()) {
     const last = argument === given.at(-1) && dtype !== undefined ? `, dtype=${dtype}` : '';
     const value = argument.type === 'named_expression' ? `(${argument.text})` : argument.text;
-    edit.replace(argument, `${index === 0 ? `${DEVICE}, ` : ''}${names[index]}=${value}${last}`);
+    edit.replace(argument, `${index === 0 ? `${device}, ` : ''}${names[index]}=${value}${last}`);
   }
   if (positional.length === 0) {
     const both = given.length === 0 && dtype !== undefined;
-    edit.prependArgument(call, both ? `${DEVICE}, dtype=${dtype}` : DEVICE);
+    edit.prependArgument(call, both ? `${device}, dtype=${dtype}` : device);
   }
   if (dtype !== undefined && given.at(-1)?.type === 'keyword_argument')
     edit.appendKeyword(call, 'dtype', dtype);

@@ -230,7 +230,7 @@ export const factoryDevice: Transform<FactorySite> = {
         'unknown',
         ask('is-device')`Is \`${device?.text}\` a device, where \`${shown(other.node)}\` is given for it?`,
       );
-    const target = device?.text ?? cudaDevice(whole);
+    const target = device?.text ?? edit.quoted(cudaDevice(whole));
     const dtype = folded && edit.name(path.replace(/\w+$/, folded), factory);
     const added = [...(dtype === undefined ? [] : [['dtype', dtype] as const]), ['device', target] as const];
     const uncast = cast !== undefined && dtype !== undefined ? receiverOf(cast.call) : undefined;
@@ -316,5 +316,5 @@ function isHowToCopy(argument: PyNode): boolean {
 
 function cudaDevice(move: PyNode): string {
   const [index] = argumentsOf(move);
-  return index?.type !== 'integer' ? '"cuda"' : `"cuda:${index.text}"`;
+  return index?.type !== 'integer' ? 'cuda' : `cuda:${index.text}`;
 }

@@ -47,6 +47,7 @@ import type { Fate } from './load-map-location/loaded-use.js';
 import { fateOf } from './load-map-location/loaded-value.js';
 import { loadsPlainly } from './load-map-location/loading-class.js';
 import { loadingNames } from './load-map-location/loading-names.js';
+import { armsAlike } from './load-map-location/other-arm.js';
 import { mayBeReadByName } from './load-map-location/read-by-name.js';
 import { copiesState } from './load-map-location/state-receiver.js';
 
@@ -83,7 +84,7 @@ export const loadMapLocation: Transform<LoadSite> = {
     requires: {},
     docs: {
       why: '`torch.load(path)` puts every tensor back on the GPU that it was saved from. Until the result is dropped, that GPU holds the weights twice, and every process of a distributed run puts its copy, also of the optimizer state, on the same GPU.',
-      does: 'Adds `map_location="cpu"` to the call, or `lambda storage, loc: storage`, which every torch takes, where nothing says that torch is 0.4 or newer. `load_state_dict` then copies each tensor from the host to where the model or optimizer has it; the values are the same, bit for bit.',
+      does: 'Adds `map_location="cpu"` to the call, or `lambda storage, loc: storage`, which every torch takes, where nothing says that torch is 0.4 or newer. `load_state_dict` then copies each tensor from the host to where the model or optimizer has it; the values are the same, bit for bit. Where the other branch of an `if` loads the same to the CPU already, that one is left in its place.',
       refuses: [
         'what is loaded is also used in a computation, or is a whole module that is run',
         'a tensor of it is moved to a device by name and then changed in place: the change reaches what is loaded, or does not, depending on where that is',
@@ -229,7 +230,10 @@ export const loadMapLocation: Transform<LoadSite> = {
       );
     requireOriginal(proof, module, LOAD);
     requireUncaught(proof, module, call, /\b(?:RuntimeError|Exception|BaseException)\b/);
-    edit.addKeywordAfter(file, 'map_location', hasText ? '"cpu"' : STAYS_ON_CPU);
+    const arms = armsAlike(module, call);
+    if (arms !== undefined && (hasText || arms.line.includes(STAYS_ON_CPU)))
+      edit.replaceStatement(arms.statement, [arms.line]);
+    else edit.addKeywordAfter(file, 'map_location', hasText ? edit.quoted('cpu') : STAYS_ON_CPU);
     return edit.done('Load the checkpoint to the CPU', proof);
   },
 };

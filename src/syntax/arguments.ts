@@ -50,6 +50,10 @@ function itemAfter(layout: Layout, item: PyNode, written: readonly string[]): re
   const below = written.map((each) => `${newline}${indentation}${each}`).join(',');
   const beside = `, ${written.join(', ')}`;
   const starts = startsItsLine(layout, item);
+  // `zeros(n` and `).to(d)` on the line below: what is added goes to the bracket.
+  const [gap] = (starts ? null : /^[ \t]*(?:\r\n|\r|\n)[ \t]+(?=[)}])/.exec(text.slice(item.end))) ?? [];
+  if (gap !== undefined && isIndented(layout, item, item.end + gap.length))
+    return [insertion(item.end, ','), insertion(item.end + gap.length, written.join(', '))];
   if (starts && /^[ \t]*,?[ \t]*[)}]/.test(rest)) return [insertion(item.end, `,${below}`)];
   if (!starts || !/^[ \t]*,?[ \t]*(?:#.*)?$/s.test(rest)) return [insertion(item.end, beside)];
   const comma = item.next?.type === ',' ? item.next : undefined;
@@ -57,6 +61,12 @@ function itemAfter(layout: Layout, item: PyNode, written: readonly string[]): re
   if (comma !== undefined) return [insertion(item.end, beside)];
   if (end === item.end) return [insertion(end, `,${below}`)];
   return [insertion(item.end, ','), insertion(end, below)];
+}
+
+/** Whether a place is further in than the line of an item begins. */
+function isIndented({ lines, text }: Layout, item: PyNode, at: number): boolean {
+  const start = lines.start(lines.lineAt(item.start));
+  return at - lines.start(lines.lineAt(at)) > (/^[ \t]*/.exec(text.slice(start))?.[0].length ?? 0);
 }
 
 function insertion(at: number, text: string): Edit {

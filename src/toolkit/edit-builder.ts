@@ -105,6 +105,12 @@ export class EditBuilder {
     this.#edits.push(layout.removeStatement(this.module, statement));
   }
 
+  /** A text as a string of Python, in the quotes that the file mostly has. */
+  quoted(text: string): string {
+    const quote = this.module.memo(quoteOf, this.module);
+    return `${quote}${text}${quote}`;
+  }
+
   /** Adds `name=value` right after an existing keyword argument, in that argument's own style. */
   addKeywordAfter(keyword: PyNode, name: string, value: string): void {
     this.#edits.push(...keywordAfter(this.module, keyword, name, value));
@@ -321,4 +327,12 @@ const SAFETIES: readonly Safety[] = ['safe', 'unsafe', 'advice'];
 
 function strictest(...safeties: readonly Safety[]): Safety {
   return SAFETIES[Math.max(...safeties.map((safety) => SAFETIES.indexOf(safety)))] ?? 'advice';
+}
+
+/** The quotes around most strings of a file, going by its code. */
+function quoteOf({ root }: PyModule): string {
+  let single = 0;
+  for (const { type, text } of root.walk())
+    if (type === 'string' && !/^\w*(?:'''|""")/.test(text)) single += /^\w*'/.test(text) ? 1 : -1;
+  return single > 0 ? "'" : '"';
 }

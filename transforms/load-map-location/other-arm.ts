@@ -1,0 +1,53 @@
+import { qualifiedName } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import { isPlainPath, keywordArgument, statementOf } from '../../src/semantic/statements.js';
+import type { PyNode } from '../../src/syntax/node.js';
+
+/** An `if` of which both branches do the same once a load in one of them goes to the CPU. */
+interface Arms {
+  readonly statement: PyNode;
+  /** What the other branch does. */
+  readonly line: string;
+}
+
+const CPU = /^(?:(?:torch\.device\()?["']cpu["']\)?|lambda (\w+), ?\w+: ?\1)$/;
+
+/**
+ * `if cuda: state = torch.load(path)`, `else: state = torch.load(path, map_location="cpu")`: the second branch is all that is
+ * left to do, in any case. Not where it has comments, or the condition does more than look.
+ */
+export function armsAlike(module: PyModule, load: PyNode): Arms | undefined {
+  const own = statementOf(load);
+  const clause = own.parent?.parent;
+  const statement = clause?.type === 'else_clause' ? clause.parent : clause;
+  const [orElse, ...others] = statement?.named.filter(({ type }) => type.endsWith('_clause')) ?? [];
+  if (statement?.type !== 'if_statement' || orElse?.type !== 'else_clause' || others.length > 0)
+    return undefined;
+  if ([...statement.walk()].some(({ type }) => type === 'comment') || !onlyLooks(module, statement.condition))
+    return undefined;
+  const blocks = [statement.consequence, orElse.body];
+  const [only, ...more] = blocks.find((block) => block !== own.parent)?.named ?? [];
+  if (!blocks.includes(own.parent) || own.parent?.named.length !== 1 || only === undefined || more.length > 0)
+    return undefined;
+  const [place, ...further] = [...only.walk()].flatMap((node) =>
+    node.type === 'call' ? (keywordArgument(node, 'map_location') ?? []) : [],
+  );
+  if (place === undefined || further.length > 0 || !CPU.test(place.value?.text ?? '')) return undefined;
+  const without = only.text.replace(place.text, '');
+  const isSame = compact(without).replace(/,(?=\))/g, '') === compact(own.text).replace(/,(?=\))/g, '');
+  return isSame && !only.text.includes('\n') ? { statement, line: only.text } : undefined;
+}
+
+function compact(text: string): string {
+  return text.replace(/\s+/g, '');
+}
+
+/** `use_cuda`, `not args.cpu`, `torch.cuda.is_available()`. */
+function onlyLooks(module: PyModule, condition: PyNode | undefined): boolean {
+  if (condition === undefined) return false;
+  if (condition.type === 'not_operator') return condition.named.every((each) => onlyLooks(module, each));
+  const callee = condition.type === 'call' ? condition.function : undefined;
+  if (callee !== undefined)
+    return /^torch\.cuda\.(?:is_available|device_count)$/.test(qualifiedName(module, callee) ?? '');
+  return isPlainPath(condition);
+}
