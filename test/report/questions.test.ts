@@ -23,3 +23,12 @@ test('another function, or another kind of question, is another question', () =>
   const kind = ask('another-network')`Is \`${'model'}\` never \`train\` (engine.py:3)?`;
   expect(askedTogether([never('layer'), other, kind])).toHaveLength(3);
 });
+
+test('a version that a newer one implies is not asked for', () => {
+  const version = (subject: string) => ask('version')`Is ${subject}?`;
+  expect(
+    askedTogether(
+      ['torch 2.3 or newer', 'torch 1.12 or newer', 'peft 0.1 or newer', 'torch 1.9 or newer'].map(version),
+    ),
+  ).toEqual(['Is torch 2.3 or newer?', 'Is peft 0.1 or newer?']);
+});

@@ -103,8 +103,20 @@ function* findDifferentiators(module: PyModule): Generator<Differentiator | unde
     asked.add(question);
     const files = asked.size > MOST_CALLED ? undefined : module.around.summaries(mention, callersIn);
     if (files === undefined) return yield undefined;
-    yield* add([...files, callersIn(module.alone, at.name)]);
+    yield* add(
+      [...files, callersIn(module.alone, at.name)].map((all) => all.map((each) => because(each, at))),
+    );
   }
+}
+
+/** With what is at the end of it: `runs \`fit\`, which calls \`loss.backward()\``. */
+function because(caller: Differentiator, { words }: Differentiator): Differentiator {
+  const [own = '', last] = words.split(', which ');
+  const clause =
+    last === undefined
+      ? `which ${own}`
+      : `which leads to code that ${last.replace('leads to code that ', '')}`;
+  return { ...caller, words: `${caller.words}, ${clause}` };
 }
 
 function keyOf({ place, name }: Differentiator): string {
