@@ -5,6 +5,7 @@ export { createEngine, type Engine, type EngineSetup, policy } from './engine/en
 export type * from './engine/outcome.js';
 export { type FileChange, patchOf } from './report/patch.js';
 export { type Backend, loadParser, type PythonParser } from './syntax/parser.js';
-export { type Decoded, decode, encode, type SourceText } from './text/decode.js';
+export { defaultsOf } from './testing/defaults.js';
+export { type Decoded, decode, decodeNotebook, encode, type SourceText } from './text/decode.js';
 export type { Position, Span } from './text/lines.js';
 export type * from './toolkit/contract.js';

@@ -46,7 +46,7 @@ function acmeLoadCpu({ argumentsOf, ask, hasSplat, keywordArgument, Proof, quali
     fix({ call }, edit) {
       const proof = new Proof().require(
         hasSplat(call) ? 'unknown' : 'yes',
-        ask('no-place-given')`Is there no \`map_location\` in what ${shown(call)} spreads?`,
+        ask('no-place-given')`Is there no \`map_location\` in what \`${shown(call)}\` spreads?`,
       );
       edit.appendKeyword(call, 'map_location', '"cpu"');
       return edit.done('Load to the CPU', proof);

@@ -9,7 +9,7 @@ import { isVersion, TARGETS } from '../workspace/targets.js';
 import { type CommandName, commandInfo } from './commands.js';
 import { COLOR_CHOICES, type ColorChoice } from './io.js';
 import { type OptionName, optionInfo } from './options.js';
-import { othersOption } from './others-words.js';
+import { othersOption, ownedElsewhere } from './others-words.js';
 
 /** What `check`, `diff` and `apply` all understand, and that changes what is found. */
 const AIMING: readonly OptionName[] = [
@@ -305,7 +305,10 @@ function misspelt(error: unknown, command: CommandName, names: readonly OptionNa
   const typed = /^Unknown option '(-[^']*)'/.exec(error.message)?.[1];
   if (typed !== undefined) {
     const known = names.map((name) => `--${name}`);
-    const hint = othersOption(typed) ?? (typed.startsWith('--') ? didYouMean(typed, known) : '');
+    const hint =
+      othersOption(typed) ??
+      ownedElsewhere(typed, command) ??
+      (typed.startsWith('--') ? didYouMean(typed, known) : '');
     return new Failure('Unknown option', `\`${typed}\` is no option of \`memfix ${command}\`.${hint}`, next);
   }
   const [sentence = error.message] = error.message.split('\n');

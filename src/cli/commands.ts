@@ -152,6 +152,7 @@ export const COMMANDS = {
     examples: [
       ['memfix explain no-grad', 'why evaluation without no_grad costs memory'],
       ['memfix explain train.py:42', 'why the fix at that line is safe, or what is not known'],
+      ['memfix explain train.ipynb:7:3', 'the same for line 3 of cell 7'],
     ],
   },
   budget: {

@@ -135,17 +135,22 @@ export class Context {
   confess(crashes: readonly Crash[], bugs: readonly string[]): void {
     const words = ({ path, message, details }: Crash) =>
       `${printable(path)}: ${this.isVerbose ? details : printable(message)}`;
-    const foreign = crashes.filter(({ plugin }) => plugin !== undefined).map(words);
-    if (foreign.length > 0)
+    const foreign = crashes.filter(({ plugin }) => plugin !== undefined);
+    if (foreign.length > 0) {
+      const told = foreign.flatMap((crash) => {
+        const alike = foreign.filter(({ message }) => message === crash.message);
+        if (alike.indexOf(crash) > 0) return [];
+        return [words(crash), ...(alike.length === 1 ? [] : [`  and the same in ${alike.length - 1} more`])];
+      });
+      const files = new Set(foreign.map(({ path }) => path)).size;
       this.warn(
         new Failure(
-          foreign.length === 1
-            ? 'A plugin failed on a file'
-            : `Plugins failed on files ${foreign.length} times`,
-          `what it would have found there is not known:\n${foreign.map((line) => `  ${line}`).join('\n')}`,
+          `A plugin failed on ${files === 1 ? 'a file' : `${files} files`}`,
+          `what it would have found there is not known:\n${told.map((line) => `  ${line}`).join('\n')}`,
           'Mend the plugin, or leave it out; add `-v` for details.',
         ),
       );
+    }
     const all = [...crashes.filter(({ plugin }) => plugin === undefined).map(words), ...bugs];
     if (all.length === 0) return;
     this.warn(

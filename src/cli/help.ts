@@ -59,7 +59,8 @@ export function helpFor(command: CommandName): string {
     '',
     `Usage: memfix ${command} ${`[options] ${info.operands}`.trimEnd()}`,
     '',
-    info.about,
+    // A line of the source ends where its sentence goes on.
+    info.about.replace(/(?<![.:])\n/g, ' '),
     '',
     'Examples:',
     ...info.examples.flatMap(([line, meaning]) => [`  ${line}`, `      ${meaning}`]),

@@ -1,3 +1,8 @@
+import { COMMANDS, type CommandName, commandInfo } from './commands.js';
+import { optionInfo } from './options.js';
+
+const MOST_OWNERS = 3;
+
 /** What other tools call our commands. */
 export const OTHERS_COMMANDS: ReadonlyMap<string, string> = new Map([
   ['lint', 'check'],
@@ -47,7 +52,6 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--suppress-all', 'memfix baseline'],
   ['--stats', '--statistics'],
   ['--inspect-config', 'memfix config'],
-  ['--ignore-path', '--exclude'],
   ['--no-eslintrc', '--isolated'],
   ['--no-config-lookup', '--isolated'],
   ['-c', '--config'],
@@ -77,13 +81,17 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
     'Any finding exits with 1; `--fail-on safe` or `--fail-on leak` is for fewer, `--baseline` for new ones only.',
   ],
   ['--no-respect-gitignore', 'A file that is named is read, also where git ignores it.'],
+  [
+    '--ignore-path',
+    'What git ignores is passed over as it is; `--exclude`, or `exclude` of the config, names more.',
+  ],
   ['--no-inline-config', 'What a comment silences is counted by `-v`.'],
   ['--node-ipc', 'It speaks on standard input and output: `--stdio`.'],
   ['--socket', 'It speaks on standard input and output: `--stdio`.'],
   ['--pipe', 'It speaks on standard input and output: `--stdio`.'],
   ['--no-ignore', 'A file that is named is read, also where git ignores it.'],
   ['--report-unused-disable-directives', 'Comments that silence nothing are always told.'],
-  ['--rule', '`--select` and `--ignore` choose transforms.'],
+  ['--rule', '`--select` and `--ignore` choose transforms; `--fail-on` says which findings fail a run.'],
   ['--include', 'Name the files or folders as paths.'],
   ['--ext', 'Python files and notebooks are read; name others as paths.'],
 ]);
@@ -94,6 +102,21 @@ export function othersOption(typed: string): string | undefined {
   if (own !== undefined) return ` Did you mean \`${own}\`?`;
   const sentence = ELSEWHERE.get(typed);
   return sentence === undefined ? undefined : ` ${sentence}`;
+}
+
+/** The same for an option that other commands of ours have. */
+export function ownedElsewhere(typed: string, command: CommandName): string | undefined {
+  const names = Object.keys(COMMANDS) as readonly CommandName[];
+  const owners = names.filter(
+    (name) =>
+      name !== command &&
+      commandInfo(name).options.some(
+        (each) => typed === `--${each}` || typed === `-${optionInfo(each).short}`,
+      ),
+  );
+  const [first, ...others] = owners.slice(0, MOST_OWNERS).map((name) => `\`memfix ${name}\``);
+  if (first === undefined) return undefined;
+  return ` It is an option of ${others.length === 0 ? first : `${[first, ...others.slice(0, -1)].join(', ')} and ${others.at(-1)}`}.`;
 }
 
 /** Formats of other tools, and the one of ours that is for the same eyes or machines. */

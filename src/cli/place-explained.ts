@@ -1,26 +1,33 @@
-import type { Finding } from '../engine/outcome.js';
+import type { Finding, Scan } from '../engine/outcome.js';
 import { renderFull } from '../report/full.js';
 import { Lines } from '../text/lines.js';
+import { cellsIn, positionInCells } from '../text/notebook/notebook.js';
+import { placeText } from '../text/place.js';
 import { Context, EXIT } from './context.js';
 import { lookThrough, prepare } from './looking.js';
 
-/** What is found or left alone at a line of a file, with every step of why; without a line, in all of the file. */
-export async function explainPlace(
-  context: Context,
-  path: string,
-  line: number | undefined,
-): Promise<number> {
+/** Another cell is further away than any line of the same one. */
+const FAR = 1_000_000;
+
+/** Where to look: a line; of a notebook, a cell and a line of it. All of the file where nothing is said. */
+interface Spot {
+  readonly cell?: number;
+  readonly line?: number;
+}
+
+/** What is found or left alone at a place of a file, with every step of why. */
+export async function explainPlace(context: Context, path: string, spot: Spot): Promise<number> {
   const asked = new Context(context.io, context.args.about(path), context.catalogue);
-  const byDefault = await lookAt(asked, line);
+  const byDefault = await lookAt(asked, spot);
   const isNothing = byDefault.here.length === 0 && byDefault.seen.crashes.length === 0;
   // A report of `--oom` has these, too.
   const withOptIn = isNothing
-    ? await lookAt(new Context(asked.io, asked.args.extending('opt-in'), asked.catalogue), line)
+    ? await lookAt(new Context(asked.io, asked.args.extending('opt-in'), asked.catalogue), spot)
     : undefined;
   const { seen, here } = withOptIn?.here.length ? withOptIn : byDefault;
   const findings = seen.scans.flatMap((scan) => scan.findings);
-  const told = here.length > 0 ? here : nearest(findings, line ?? 1);
-  const place = `${path}${line === undefined ? '' : `:${line}`}`;
+  const told = here.length > 0 ? here : nearest(findings, spot);
+  const place = placeOf(path, spot);
   if (here.length === 0)
     asked.say(
       `Nothing is found or left alone at ${place}.${told.length === 0 ? '' : ' The nearest of the file:'}`,
@@ -36,24 +43,37 @@ export async function explainPlace(
   return seen.crashes.length > 0 ? EXIT.error : EXIT.clean;
 }
 
-async function lookAt(context: Context, line: number | undefined) {
+async function lookAt(context: Context, spot: Spot) {
   const seen = await lookThrough(context, await prepare(context), 'report');
-  const here = seen.scans.flatMap((scan) => {
-    const lines = new Lines(scan.file.source.text);
-    return scan.findings.filter((finding) => line === undefined || isAt(finding, line, lines));
-  });
+  const here = seen.scans.flatMap((scan) => scan.findings.filter((finding) => isAt(finding, spot, scan)));
   return { seen, here };
 }
 
-/** It points there, or its fix changes that line. */
-function isAt({ at, end, fix }: Finding, line: number, lines: Lines): boolean {
-  if (at.line <= line && line <= end.line) return true;
-  const edits = fix?.edits ?? [];
-  return edits.some((edit) => lines.lineAt(edit.start) <= line && line <= lines.lineAt(edit.end));
+function placeOf(path: string, { cell, line }: Spot): string {
+  if (cell !== undefined)
+    return line === undefined ? `${path}: cell ${cell}` : placeText(path, { cell, line });
+  return line === undefined ? path : `${path}:${line}`;
 }
 
-function nearest(findings: readonly Finding[], line: number): readonly Finding[] {
-  const away = ({ at }: Finding): number => Math.abs(at.line - line);
+/** It points there, or its fix changes that line. */
+function isAt({ at, end, fix }: Finding, { cell, line }: Spot, { file }: Scan): boolean {
+  const { text } = file.source;
+  const lines = new Lines(text);
+  const inCell = positionInCells(lines, cellsIn(text));
+  const edited = (fix?.edits ?? []).map((edit) => ({
+    at: inCell(lines.position(edit.start)),
+    end: inCell(lines.position(edit.end)),
+  }));
+  return [{ at, end }, ...edited].some(
+    ({ at: from, end: to }) =>
+      (cell === undefined || from.cell === cell) &&
+      (line === undefined || (from.line <= line && line <= to.line)),
+  );
+}
+
+function nearest(findings: readonly Finding[], { cell = 1, line = 1 }: Spot): readonly Finding[] {
+  const away = ({ at }: Finding): number =>
+    Math.abs((at.cell ?? cell) - cell) * FAR + Math.abs(at.line - line);
   const least = Math.min(...findings.map(away));
   return findings.filter((finding) => away(finding) === least);
 }

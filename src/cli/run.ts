@@ -10,7 +10,7 @@ import type { Context } from './context.js';
 import { behindDoors } from './door.js';
 import { EXIT, failureText, Interrupted, type Io, paintFor, widthOf } from './io.js';
 import { type OptionName, optionInfo } from './options.js';
-import { OTHERS_COMMANDS, OTHERS_STARTS, othersOption } from './others-words.js';
+import { OTHERS_COMMANDS, OTHERS_STARTS, othersOption, ownedElsewhere } from './others-words.js';
 import { ownVersion } from './package.js';
 
 /** What an aborted signal carries: the exit code that the system expects after it. */
@@ -87,7 +87,7 @@ async function dispatch(
 /** A person hears about the folder; a script that calls memfix without a word has made a mistake. */
 async function alone(io: Io, loadCatalogue: () => Promise<Catalogue>): Promise<number> {
   if (io.stdout.isTTY !== true) {
-    io.stderr.write((await import('./help.js')).overview());
+    io.stderr.write(await helpAbout(undefined, io));
     return EXIT.error;
   }
   const { Arguments } = await import('./arguments.js');
@@ -199,9 +199,12 @@ async function commandOf(name: CommandName): Promise<(context: Context) => Promi
   }
 }
 
+/** A paragraph in longer lines is hard to read. */
+const WIDEST_HELP = 120;
+
 async function helpAbout(name: string | undefined, io: Io): Promise<string> {
   const { fitted, helpFor, overview } = await import('./help.js');
-  const width = io.stdout.isTTY === true ? widthOf(io.stdout) : Infinity;
+  const width = Math.min(widthOf(io.stdout, io.stderr), WIDEST_HELP);
   if (name === undefined) return fitted(overview(), width);
   const command = commandNamed(name, []);
   if (command === undefined) throw unknownCommand(name);
@@ -213,11 +216,9 @@ const NEXT = 'Run `memfix --help` to see what there is; `memfix check` is where 
 function unknownCommand(word: string): Failure {
   const known = Object.keys(COMMANDS);
   if (word.startsWith('-')) {
-    return new Failure(
-      'Unknown option',
-      `\`${word}\` stands where a command should.${OTHERS_STARTS.get(word) ?? othersOption(word) ?? ''}`,
-      NEXT,
-    );
+    const [option = word] = word.split('=');
+    const hint = OTHERS_STARTS.get(option) ?? othersOption(option) ?? ownedElsewhere(option, 'check') ?? '';
+    return new Failure('Unknown option', `\`${option}\` is no option of memfix.${hint}`, NEXT);
   }
   const own = OTHERS_COMMANDS.get(word);
   if (word.startsWith('!'))

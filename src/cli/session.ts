@@ -150,6 +150,10 @@ class Session {
   async #dropEarly(): Promise<void> {
     if (this.#hasAsked) return;
     this.#hasAsked = true;
+    await this.#drop();
+  }
+
+  async #drop(): Promise<void> {
     if (await dropTyped(this.input.terminal)) this.#news.push('What was typed before this card was dropped.');
   }
 
@@ -289,8 +293,12 @@ class Session {
   /** It takes a while, and what comes next is not on the screen yet: what is typed meanwhile answers nothing. */
   async #tried(item: Item, answer: Decision): Promise<Trial> {
     const { engine, terminal } = this.input;
+    // Nothing that is typed meanwhile is echoed.
+    terminal.input.setRawMode(true);
+    this.#print('trying it …');
     const trial = await tryOut(engine, this.#files.file(item.path), this.#files.finding(item), answer);
-    await dropTyped(terminal);
+    this.#print(ERASE_LINE);
+    await this.#drop();
     return trial;
   }
 

@@ -21,7 +21,7 @@ function scaffold(name: string): void {
   const { status } = spawnSync('npm', ['run', '--silent', 'docs'], { cwd: root, stdio: 'inherit' });
   process.stdout.write(
     `\nIt removes calls of \`torch.cuda.empty_cache\`, as an example. Change transforms/${name}.ts and fixtures/${name}/, then\n` +
-      `  npm run record -- ${name}   # writes findings.json and output.py of its fixtures: read the diff\n` +
+      `  npm run record -- ${name}   # writes findings.json of its fixtures, and output.py where there is none: read the diff\n` +
       `  npm test -- ${name}         # holds its fixtures to the laws\n`,
   );
   process.exitCode = status ?? 1;

@@ -67,13 +67,13 @@ export class Suppressions {
   #foreign(known: ReadonlySet<string>): readonly Note[] {
     if (!/# ?(?:memfix|noqa|pylint|ruff|eslint)[:-]/.test(this.module.text)) return [];
     return [...this.module.text.matchAll(FOREIGN)].flatMap(({ 0: comment, index }) => {
-      const named = (comment.match(/[a-z][a-z0-9-]+/g) ?? []).filter((word) => known.has(word));
-      const [id = /^#\s*memfix/.test(comment) ? 'id' : undefined] = named;
+      const id = idIn(comment, known) ?? (/^#\s*memfix/.test(comment) ? 'id' : undefined);
       if (id === undefined || this.module.root.descendantAt(index).type !== 'comment') return [];
       const words = comment.trim().replace(/\s+/g, ' ');
       const shown = words.length > LONGEST_SHOWN ? `${words.slice(0, LONGEST_SHOWN)}…` : words;
       const at = this.module.lines.position(index);
-      return [{ at, message: `\`${shown}\` silences nothing here; write \`# memfix: ignore[${id}]\`` }];
+      const verb = isOverFile(comment, index, this.module.text) ? 'file-ignore' : 'ignore';
+      return [{ at, message: `\`${shown}\` silences nothing here; write \`# memfix: ${verb}[${id}]\`` }];
     });
   }
 
@@ -81,8 +81,13 @@ export class Suppressions {
     return this.#directives.flatMap(({ scope, ids, offset, used }) => {
       const at = this.module.lines.position(offset);
       const verb = scope === 'file' ? 'file-ignore' : 'ignore';
-      if (ids.length === 0)
-        return [{ at, message: `\`# memfix: ${verb}\` names no transform; write \`# memfix: ${verb}[id]\`` }];
+      if (ids.length === 0) {
+        const id = idIn(this.module.text.slice(offset, this.module.lines.end(at.line)), known);
+        const fault = id === undefined ? 'names no transform' : 'has no brackets';
+        return [
+          { at, message: `\`# memfix: ${verb}\` ${fault}; write \`# memfix: ${verb}[${id ?? 'id'}]\`` },
+        ];
+      }
       return ids.flatMap((id) => {
         if (!known.has(id))
           return [
@@ -96,6 +101,19 @@ export class Suppressions {
       });
     });
   }
+}
+
+function idIn(comment: string, known: ReadonlySet<string>): string | undefined {
+  return comment.match(/[a-z][a-z0-9-]+/g)?.find((word) => known.has(word));
+}
+
+/** Other tools silence a file by a comment of its own before all code, unless it names a line. */
+function isOverFile(comment: string, index: number, text: string): boolean {
+  if (/-line\b|^#\s*noqa/.test(comment)) return false;
+  return text
+    .slice(0, index)
+    .split('\n')
+    .every((line) => /^\s*(?:#.*)?$/.test(line));
 }
 
 function meant(id: string, known: ReadonlySet<string>): string {

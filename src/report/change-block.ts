@@ -1,5 +1,6 @@
 import { folded, markedLines } from './change-view.js';
-import type { Hunk, HunkLine } from './diff.js';
+import type { Hunk } from './diff.js';
+import { INDENTED, type ShownLine, withIndented } from './indented.js';
 import type { Paint } from './paint.js';
 import { plural } from './prose.js';
 
@@ -10,7 +11,8 @@ export interface BlockStyle {
   readonly margin: string;
   /** Lines that are shown at most. */
   readonly most: number;
-  /** The file, as a command is given it. */
+  /** What shows the rest: a command, and the file as it is given to it. */
+  readonly command: string;
   readonly file: string;
 }
 
@@ -20,7 +22,7 @@ const CONTEXT = 2;
 const NARROWEST = 20;
 
 interface Row {
-  readonly line: HunkLine;
+  readonly line: ShownLine;
   /** In the old text; of a line that is added there is none. */
   readonly number: number | undefined;
 }
@@ -31,7 +33,7 @@ interface Row {
  */
 export function changeBlock(
   hunks: readonly Hunk[],
-  { paint, width, margin, most, file }: BlockStyle,
+  { paint, width, margin, most, command, file }: BlockStyle,
 ): string[] {
   const parts = dedented(hunks.map(rowsOf));
   const all = parts.flat();
@@ -46,7 +48,7 @@ export function changeBlock(
     const marked = markedLines(part.map(({ line }) => line));
     for (const [at, { line, number }] of part.entries()) {
       if (shown++ >= most) break;
-      const isContext = line.kind === ' ';
+      const isContext = line.kind === ' ' || line.kind === INDENTED;
       const tone = isContext ? (text: string) => text : line.kind === '-' ? paint.red : paint.green;
       const rows = folded(marked[at] ?? [], isContext ? undefined : paint.inverse, room, isContext);
       for (const [row, text] of rows.entries()) {
@@ -55,9 +57,13 @@ export function changeBlock(
       }
     }
   }
-  const left = all.slice(most).filter(({ line }) => line.kind !== ' ').length;
-  if (left > 0) {
-    const rest = `┆ and ${plural(left, 'more changed line')}: memfix diff`;
+  const left = all.slice(most).filter(({ line }) => line.kind !== ' ');
+  if (left.length > 0) {
+    const isIndented = left.every(({ line }) => line.kind === INDENTED);
+    const what = isIndented
+      ? `${plural(left.length, 'more line')}, indented`
+      : plural(left.length, 'more changed line');
+    const rest = `┆ and ${what}: ${command}`;
     const isRoomy = margin.length + digits + 2 + rest.length + file.length < width;
     output.push(gutter('', isRoomy ? `${rest} ${file}` : rest));
   }
@@ -66,11 +72,12 @@ export function changeBlock(
 
 /** With few unchanged lines before and after the change. */
 function rowsOf(hunk: Hunk): readonly Row[] {
-  const isChange = ({ kind }: HunkLine) => kind !== ' ';
-  const first = Math.max(0, hunk.lines.findIndex(isChange) - CONTEXT);
-  const last = hunk.lines.findLastIndex(isChange) + CONTEXT;
+  const isChange = ({ kind }: ShownLine) => kind !== ' ';
+  const lines = withIndented(hunk.lines);
+  const first = Math.max(0, lines.findIndex(isChange) - CONTEXT);
+  const last = lines.findLastIndex(isChange) + CONTEXT;
   let number = hunk.oldStart;
-  const rows = hunk.lines.map((line): Row => ({ line, number: line.kind === '+' ? undefined : number++ }));
+  const rows = lines.map((line): Row => ({ line, number: line.kind === '+' ? undefined : number++ }));
   const cut = rows.slice(first, last + 1);
   const isBlank = (row: Row | undefined) => row?.line.kind === ' ' && row.line.text.trim() === '';
   while (isBlank(cut.at(-1))) cut.pop();

@@ -3,6 +3,7 @@ import type { SourceText } from '../text/decode.js';
 import { changedCells } from './by-cell.js';
 import { cellsOf, printable } from './cells.js';
 import { changedWords, type Hunk, type HunkLine, type Stretch } from './diff.js';
+import { INDENTED, type ShownLine, withIndented } from './indented.js';
 import type { Paint } from './paint.js';
 import { shownHunks } from './shown-hunks.js';
 
@@ -142,8 +143,9 @@ function fitting(hunks: readonly Hunk[], room: number): readonly Hunk[] {
 
 function hunkRows(hunk: Hunk, digits: number, paint: Paint, width: number): readonly ChangeRow[] {
   let old = hunk.oldStart;
-  const marked = markedLines(hunk.lines);
-  return hunk.lines.flatMap((line, at) => {
+  const lines = withIndented(hunk.lines);
+  const marked = markedLines(lines);
+  return lines.flatMap((line, at) => {
     // Numbers are those of the file as it is: a line that is not in it yet has none.
     const number = line.kind === '+' ? '' : String(old++);
     return lineRows(line.kind, marked[at] ?? [], number.padStart(digits), paint, width);
@@ -151,7 +153,7 @@ function hunkRows(hunk: Hunk, digits: number, paint: Paint, width: number): read
 }
 
 function lineRows(
-  kind: HunkLine['kind'],
+  kind: ShownLine['kind'],
   stretches: readonly Stretch[],
   number: string,
   paint: Paint,
@@ -159,7 +161,8 @@ function lineRows(
 ): readonly ChangeRow[] {
   const room = roomFor(width, number.length);
   const tone = kind === '-' ? paint.red : kind === '+' ? paint.green : (text: string) => text;
-  const rows = folded(stretches, kind === ' ' ? undefined : paint.inverse, room, kind === ' ');
+  const isKept = kind === ' ' || kind === INDENTED;
+  const rows = folded(stretches, isKept ? undefined : paint.inverse, room, isKept);
   return rows.map((content, at) => {
     const gutter = at === 0 ? paint.dim(number) : ' '.repeat(number.length);
     const text = `${gutter} ${tone(`${kind} ${content}`)}`.trimEnd();
@@ -203,7 +206,7 @@ export function folded(
 }
 
 /** Removed lines and the added ones right after them are compared one by one. */
-export function markedLines(lines: readonly HunkLine[]): readonly (readonly Stretch[])[] {
+export function markedLines(lines: readonly ShownLine[]): readonly (readonly Stretch[])[] {
   const texts = lines.map(({ text }) => text.replace(/\n$/, '').slice(0, LONGEST_LINE));
   const marked: (readonly Stretch[])[] = texts.map((text) => [{ text, isChanged: false }]);
   for (let at = 0; at < lines.length; ) {
@@ -221,7 +224,7 @@ export function markedLines(lines: readonly HunkLine[]): readonly (readonly Stre
   return marked;
 }
 
-function runLength(lines: readonly HunkLine[], from: number, kind: HunkLine['kind']): number {
+function runLength(lines: readonly ShownLine[], from: number, kind: ShownLine['kind']): number {
   let length = 0;
   while (lines[from + length]?.kind === kind) length++;
   return length;

@@ -49,6 +49,13 @@ const MOST_LEAKS = 5;
 /** Places that are named of findings that are not shown. */
 const MOST_PLACES = 12;
 
+/** What shows the whole change. */
+const SHOWS_ALL = {
+  safe: 'memfix diff',
+  unsafe: 'memfix diff --unsafe-fixes',
+  advice: 'memfix check --output-format full',
+} as const;
+
 /** A short block for each finding: where, why, and the change. Like ones of a file are told together. */
 export function renderShort(report: Report, view: View): string {
   const linesOf = new Map<Scan, Lines>();
@@ -176,7 +183,10 @@ function doubts(finding: Finding, view: View): string[] {
 }
 
 function changeOf(file: SourceFile, finding: Finding, lines: Lines, { paint, width }: View): string[] {
-  const style = { paint, width, margin: MARGIN, most: MOST_LINES, file: shellWord(file.path) };
+  const style = {
+    ...{ paint, width, margin: MARGIN, most: MOST_LINES, file: shellWord(file.path) },
+    command: SHOWS_ALL[finding.safety],
+  };
   return [
     ...ownHunks(file, lines, finding).flatMap(({ title, hunks }) => [
       ...(title === undefined ? [] : [MARGIN + paint.bold(title)]),

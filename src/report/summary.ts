@@ -48,7 +48,11 @@ function found(counts: Tally, report: Report, isVerbose: boolean): string {
       return `No ${remain === '' ? fixes : 'findings remain'}. ${leftAlone(counts)}${isVerbose ? '' : `: ${command('check -v', report.aim)} says why`}`;
     if (report.checked === 0) return nothingSeen(report);
     const none = report.baseline === undefined ? 'No findings' : 'No new findings';
-    return remain === '' ? `${none} in ${plural(report.checked, 'file')}` : 'No findings remain';
+    if (remain !== '') return 'No findings remain';
+    const failed = report.scans.filter(({ faults }) => faults !== undefined).length;
+    return failed === 0
+      ? `${none} in ${plural(report.checked, 'file')}`
+      : `${none}, but ${plural(failed, 'file')} of ${report.checked} could not be looked at by every transform`;
   }
   const kinds = SAFETIES.filter((safety) => counts.bySafety[safety] > 0);
   const files = ` in ${plural(counts.files, 'file')}`;

@@ -9,7 +9,15 @@ export class PluginFault extends Error {
     override readonly cause: unknown,
   ) {
     super(
-      `${plugin}, \`${transform}\`: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`,
+      `${plugin}, \`${transform}\`: ${cause instanceof Error ? `${cause.name}: ${cause.message}${placeIn(cause, plugin)}` : String(cause)}`,
     );
   }
+}
+
+/** The line of the plugin that broke, where the stack has it. */
+function placeIn({ stack = '' }: Error, plugin: string): string {
+  const name = plugin.replace(/^.*[/\\]/, '');
+  const line = stack.split('\n').find((each) => each.includes(`/${name}:`) || each.includes(`/${name}?`));
+  const [, at] = /:(\d+):\d+\)?$/.exec(line ?? '') ?? [];
+  return at === undefined ? '' : ` (line ${at})`;
 }

@@ -57,7 +57,6 @@ const OTHERS_KEYS: ReadonlyMap<string, string> = new Map([
   ['ignorePatterns', 'exclude'],
   ['ignores', 'exclude'],
   ['overrides', 'per-file-ignores'],
-  ['rules', 'select'],
 ]);
 
 /** What is said elsewhere: a sentence. */
@@ -69,6 +68,12 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['tool', 'In a memfix.toml, keys stand at the top, without `[tool.memfix]`.'],
   ['fix', '`memfix apply` writes fixes, `memfix check` never does.'],
   ['output-format', 'It is an option of the command line: `--output-format`.'],
+  ['fail-on', 'It is an option of the command line: `--fail-on`.'],
+  ['max-warnings', 'What fails a run is an option of the command line: `--fail-on`.'],
+  [
+    'rules',
+    '`select` and `ignore` are lists of transforms; there are no severities, and `--fail-on` says what fails a run.',
+  ],
 ]);
 
 /** What an unknown key may have been meant to be, made to be appended to a sentence. */

@@ -184,7 +184,10 @@ class ConfigReader {
     for (const [id, value] of Object.entries(this.#table('transforms'))) {
       if (this.#isMissing(id)) continue;
       this.#known([id], this.vocabulary.ids, 'transform', '`transforms`');
-      if (!isTable(value)) return this.#fail(`\`transforms.${id}\` must be a table of its options`);
+      if (!isTable(value))
+        return this.#fail(
+          `\`transforms.${id}\` must be a table of its options; \`ignore = ["${id}"]\` switches it off`,
+        );
       const { id: own, options: specs } = this.vocabulary.entry(id);
       this.#known(Object.keys(value), Object.keys(specs), 'option', `\`transforms.${id}\``);
       const given = Object.entries(value).map(([name, option]) => [
@@ -227,7 +230,7 @@ class ConfigReader {
         `\`${shortened(unknown)}\` in ${place} is no ${kind} of memfix.${meant(unknown)}`,
         ...others.slice(0, OTHERS_TOLD).map((name) => `\`${shortened(name)}\` is none either.${meant(name)}`),
       ].join(' '),
-      known.length === 0 ? 'There are none here.' : `Known: ${known.join(', ')}.`,
+      known.length === 0 ? 'It has no options; `ignore` switches it off.' : `Known: ${known.join(', ')}.`,
     );
   }
 

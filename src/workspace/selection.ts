@@ -59,6 +59,7 @@ export class Vocabulary {
 
   /** Other tools select by how names begin. */
   #meant(name: string): string {
+    if (known(name) === 'recommended') return ' Did you mean `default`?';
     const symptoms = symptomsOf(known(name));
     if (symptoms.length > 0) return ` An effect is chosen by its symptoms: ${symptoms.join(', ')}.`;
     const beginning = known(name).replace(/\*+$/, '');

@@ -231,3 +231,25 @@ describe('notebooks', () => {
     expect(stdout).toBe('b.py:2:1: drop-hold [safe] hold costs memory\n');
   });
 });
+
+test.each([
+  [['a.ipynb: cell 2, line 3'], 'cell 2, line 3'],
+  [['a.ipynb:', 'cell', '2,', 'line', '3'], 'cell 2, line 3'],
+  [['a.ipynb:2:3'], 'cell 2, line 3'],
+  [['a.ipynb:3'], 'cell 3, line 2'],
+  [['a.ipynb: cell 3'], 'cell 3, line 2'],
+])('a place in a notebook is explained, however it is said: %j', async (words, place) => {
+  const cwd = repositoryWith({ 'a.ipynb': BOOK });
+  const { code, stdout, stderr } = await memfix({ cwd }, 'explain', ...words);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout.match(/^a\.ipynb: (cell \d+, line \d+)/gm)).toEqual([`a.ipynb: ${place}`]);
+});
+
+test('where nothing is, the nearest cell is told', async () => {
+  const cwd = repositoryWith({ 'a.ipynb': BOOK });
+  const { stdout, stderr } = await memfix({ cwd }, 'explain', 'a.ipynb: cell 4, line 9');
+  expect(stderr).toContain(
+    'Nothing is found or left alone at a.ipynb: cell 4, line 9. The nearest of the file:',
+  );
+  expect(stdout).toContain('a.ipynb: cell 3, line 2');
+});

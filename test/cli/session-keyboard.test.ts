@@ -185,6 +185,20 @@ describe('the keys, in a terminal', () => {
     expect(session.raw.lastIndexOf('\x1b[?2004l')).toBeGreaterThan(session.raw.lastIndexOf('\x1b[?2004h'));
   });
 
+  it('what is tried out after an answer is said, and erased', async () => {
+    const session = start(folderOf());
+    await session.asked('1/4');
+    session.type('s');
+    await session.sees('Type a reason');
+    session.type('\r');
+    await session.sees('trying it …');
+    expect((await session.asked('2/4')).split('\n').filter((line) => line.startsWith('trying it'))).toEqual(
+      [],
+    );
+    session.type('q');
+    await session.ended();
+  });
+
   it('s suppresses with a reason and without', async () => {
     const folder = folderOf();
     const session = start(folder);

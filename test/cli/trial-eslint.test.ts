@@ -157,3 +157,87 @@ describe.each(SIZES)('new-transform at $cols × $rows', (size) => {
     expect([trusted.code, trusted.text]).toEqual([0, expect.stringContaining('acme-cache.mjs')]);
   });
 });
+
+describe('an option that is not ours', () => {
+  test.each([
+    [['--max-warnings=10', '.'], '`--max-warnings` is no option of memfix. Any finding exits with 1'],
+    [['--rule', 'no-grad:off', '.'], '`--fail-on` says which findings fail a run'],
+    [['-i', '.'], '`-i` is no option of memfix. It is an option of `memfix apply`'],
+    [['check', '--allow-dirty', '.'], 'It is an option of `memfix apply` and `memfix prove`.'],
+    [['check', '--ignore-path', '.gitignore'], 'What git ignores is passed over as it is'],
+  ])('%j leads to one that is', async (words, hint) => {
+    const { code, stderr } = await memfix({ cwd: folderWith(FILES) }, ...words);
+    expect([code, stderr.replace(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(hint)]);
+  });
+});
+
+test('what `check` says about a file with changes is a command that works', async () => {
+  const cwd = repositoryWith({ 'a.py': 'x = 1\n' });
+  put(cwd, { 'a.py': 'hold()\n' });
+  const { stderr } = await memfix({ cwd }, 'check', 'a.py');
+  expect(stderr).toContain('or run `memfix apply --allow-dirty a.py`.');
+  expect((await memfix({ cwd }, 'apply', '--allow-dirty', 'a.py')).stdout).toContain('fixed');
+});
+
+test.each([
+  ['# memfix-disable drop-hold\nx = 1\nhold()\n', '`# memfix: file-ignore[drop-hold]`'],
+  ['# memfix-disable-next-line drop-hold\nhold()\n', '`# memfix: ignore[drop-hold]`'],
+  ['x = 1\n# memfix-disable drop-hold\nhold()\n', '`# memfix: ignore[drop-hold]`'],
+  [
+    '# memfix: ignore drop-hold\nhold()\n',
+    '`# memfix: ignore` has no brackets; write `# memfix: ignore[drop-hold]`',
+  ],
+])('the comment that a note proposes silences: %j', async (text, proposed) => {
+  const cwd = folderWith({ 'a.py': text });
+  const told = await memfix({ cwd }, 'check', 'a.py');
+  expect([told.code, told.stdout]).toEqual([1, expect.stringContaining(proposed)]);
+  const comment = /write `(# memfix: [^`]+)`/.exec(told.stdout)?.[1] ?? '';
+  put(cwd, { 'a.py': text.replace(/# memfix.*/, comment) });
+  expect((await memfix({ cwd }, 'check', 'a.py')).code).toBe(0);
+});
+
+test.each([
+  ['rules = { drop-hold = "off" }', '`select` and `ignore` are lists of transforms'],
+  ['fail-on = "leak"', 'an option of the command line: `--fail-on`'],
+  ['select = ["recommended"]', 'Did you mean `default`?'],
+  ['transforms.drop-hold = "off"', '`ignore = ["drop-hold"]` switches it off'],
+  ['transforms.drop-hold.severity = "warn"', 'It has no options; `ignore` switches it off.'],
+])('a config that says `%s` hears how it is said here', async (line, hint) => {
+  const cwd = folderWith({ 'a.py': '', 'memfix.toml': `${line}\n` });
+  const { code, stderr } = await memfix({ cwd }, 'check');
+  expect([code, stderr.replace(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(hint)]);
+});
+
+test('a plugin that breaks is told once for all files, with its line, and is no all-clear', async () => {
+  const cwd = folderWith({ 'a.py': 'empty_cache()\n', 'b.py': 'empty_cache()\n', 'c.py': 'empty_cache()\n' });
+  await memfix({ cwd }, 'new-transform', 'acme-cache', 'rules');
+  const path = join(cwd, 'rules/acme-cache.mjs');
+  const broken = readFileSync(path, 'utf8').replace('const statement =', 'mop();\n        const statement =');
+  put(cwd, { 'rules/acme-cache.mjs': broken });
+  const line = broken.split('\n').findIndex((each) => each.includes('mop();')) + 1;
+  const { code, stderr } = await memfix(
+    { cwd },
+    'check',
+    '--exclude',
+    'rules',
+    '--plugin',
+    './rules/acme-cache.mjs',
+  );
+  expect(code).toBe(2);
+  expect(stderr).toContain('A plugin failed on 3 files');
+  expect(stderr.match(/mop is not defined/g)).toHaveLength(1);
+  expect(stderr).toContain(`mop is not defined (line ${line})\n      and the same in 2 more`);
+  expect(stderr).toContain('No findings, but 3 files of 3 could not be looked at by every transform.');
+});
+
+describe.each(SIZES)('help at $cols × $rows', (size) => {
+  test('has whole paragraphs: no line ends early where its sentence goes on', async () => {
+    const { text } = await seen({ cwd: folderWith(), ...size }, 'config', '--help');
+    const [, about = ''] = /\n\n(Every setting[\s\S]*?)\n\n/.exec(text) ?? [];
+    const lines = about.split('\n');
+    for (const [at, line] of lines.slice(0, -1).entries()) {
+      const [next = ''] = (lines[at + 1] ?? '').split(' ');
+      expect(line.endsWith('.') || `${line} ${next}`.length > size.cols, line).toBe(true);
+    }
+  });
+});

@@ -62,7 +62,7 @@ test('a new transform is begun, and recorded by the command that is printed, alo
       line: 6,
       safety: 'unsafe',
       questions: [
-        'cache-unneeded(torch.cuda.empty_cache()): Does what follows torch.cuda.empty_cache() do without the memory that it gives back?',
+        'cache-unneeded(torch.cuda.empty_cache()): Does what follows `torch.cuda.empty_cache()` do without the memory it gives back?',
       ],
     },
   ]);

@@ -11,20 +11,34 @@ import { packageRoot } from '../package.js';
 export async function explain(context: Context): Promise<number> {
   const { args, catalogue, view } = context;
   const [id, another] = args.operands;
+  const spot = spotNamed(args.operands.join(' '));
+  if (spot !== undefined) {
+    const { explainPlace } = await import('../place-explained.js');
+    return explainPlace(context, spot.path, spot);
+  }
   if (id === undefined || another !== undefined) {
     throw args.misuse(
-      '`memfix explain` takes the id of one transform, or a place such as `train.py:42`; `memfix list` shows all transforms.',
+      '`memfix explain` takes the id of one transform, or a place such as `train.py:42` or `train.ipynb:7:3` (cell 7, line 3); `memfix list` shows all transforms.',
     );
-  }
-  const place = /^(?<path>.+\.(?:pyi?|ipynb))(?::(?<line>\d+))?(?::\d+)?$/.exec(id)?.groups;
-  if (place !== undefined) {
-    const { explainPlace } = await import('../place-explained.js');
-    const { path = id, line } = place;
-    return explainPlace(context, path, line === undefined ? undefined : Number(line));
   }
   const meta = new Vocabulary(catalogue).meta(id);
   await context.show(terminalPage(meta, exampleOf(meta, catalogue), view));
   return EXIT.clean;
+}
+
+/** A place as reports tell it, or as `file:line:column`; of a notebook, `file:cell:line`. */
+function spotNamed(words: string): { path: string; cell?: number; line?: number } | undefined {
+  const told = /^(?<path>.+\.ipynb):? cell (?<cell>\d+)(?:,? line (?<line>\d+))?$/.exec(words);
+  const marked = /^(?<path>.+\.(?:pyi?|ipynb))(?::(?<first>\d+))?(?::(?<second>\d+))?$/.exec(words);
+  const { path, cell, line, first, second } = (told ?? marked)?.groups ?? {};
+  if (path === undefined) return undefined;
+  const isNotebook = path.endsWith('.ipynb');
+  const [inCell, onLine] = isNotebook ? [cell ?? first, line ?? second] : [undefined, first];
+  return {
+    path,
+    ...(inCell !== undefined && { cell: Number(inCell) }),
+    ...(onLine !== undefined && { line: Number(onLine) }),
+  };
 }
 
 /** Both sides of the example: of a plugin its fixture, else on the generated page, which travels with the package. */

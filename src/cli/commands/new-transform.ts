@@ -35,7 +35,10 @@ export async function newTransform(context: Context): Promise<number> {
   const prose = (text: string, margin = '') => wrap(text, width, { first: margin, rest: margin }).join('\n');
   const next = [
     [`test-transform ${named}/${id}.mjs`, 'holds its fixtures to the laws'],
-    [`test-transform --record ${named}/${id}.mjs`, 'writes findings.json and output.py: read the diff'],
+    [
+      `test-transform --record ${named}/${id}.mjs`,
+      'writes findings.json, and output.py where there is none: read the diff',
+    ],
     ['trust', 'lets the plugins of your config run here'],
   ] as const;
   context.out(

@@ -141,7 +141,7 @@ function workOf(empty: string, remark: string): string {
     // A condition that the code proves is \`yes\`; \`no\` refuses the site; \`unknown\` makes the finding unsafe and asks.
     const proof = new Proof().require(
       'unknown',
-      ask('cache-unneeded')\`Does what follows \${shown(statement)} do without the memory that it gives back?\`,
+      ask('cache-unneeded')\`Does what follows \\\`\${shown(statement)}\\\` do without the memory it gives back?\`,
     );
     edit.removeStatement(statement);
     return edit.done('Remove the call', proof);
