@@ -173,7 +173,7 @@ describe('a word that memfix does not know', () => {
     [['undo', 'gone.py', '.'], '`gone.py`: it does not exist'],
     [
       ['explain'],
-      '`memfix explain` takes the id of one transform, or a place such as `train.py:42`; `memfix list` shows all transforms.',
+      '`memfix explain` takes the id of one transform, or a place such as `train.py:42` or `train.ipynb:7:3` (cell 7, line 3); `memfix list` shows all transforms.',
     ],
     [['check', '--changed'], expect.stringMatching(/^`--changed` asks git, and .* is in no repository$/)],
     [['check', 'gone.py'], '`gone.py` does not exist'],
