@@ -23,7 +23,7 @@ export function goTo(review: Review, typed: string, files: ReviewedFiles): Revie
     review,
     isThis
       ? `No other finding has “${typed.trim()}”.`
-      : `No finding has “${typed.trim()}” as its number or line, or in its path, transform or code.`,
+      : `No finding has “${typed.trim()}” as its number, cell or line, or in its path, transform or code.`,
   );
 }
 
@@ -33,7 +33,10 @@ function hasWords(item: Item, words: string, files: ReviewedFiles): boolean {
   const transforms = [item.transform, ...item.twins.map(({ transform }) => transform)];
   const texts = [item.path, code, ...transforms];
   if (texts.some((text) => text.toLowerCase().includes(words))) return true;
-  const places = [`${item.path}${placeMark(at)}`, placeText(item.path, at), `${item.path}:${at.line}`];
+  const places = [
+    ...[`${item.path}${placeMark(at)}`, placeText(item.path, at), `${item.path}:${at.line}`],
+    ...(at.cell === undefined ? [] : [`${item.path}:${at.cell}:${at.line}`]),
+  ];
   return places.some((place) => hasPlace(place.toLowerCase(), words));
 }
 

@@ -139,7 +139,9 @@ export class Neighbours {
     const kept = known?.key === key ? known : this.#parse(found, inPieces);
     this.#kept.delete(name);
     this.#kept.set(name, kept);
-    return kept.tree.hasError ? undefined : kept.module;
+    if (!kept.tree.hasError) return kept.module;
+    // Its pieces that can be read say the same whichever file asks.
+    return inPieces ? undefined : this.#parsed(found, true);
   }
 
   #parse(found: ProjectFile, inPieces: boolean): Kept {

@@ -1,7 +1,7 @@
 import type { Scan } from '../engine/outcome.js';
 import type { Moment, TransformMeta } from '../toolkit/contract.js';
 import { cluesIn } from './clues.js';
-import { type Frame, isLibrary } from './frame.js';
+import { type Frame, isCell, isLibrary } from './frame.js';
 import { gradOffIn, passIn } from './grad-off.js';
 import { hintsFor } from './hints.js';
 import type { OutOfMemory } from './log.js';
@@ -88,7 +88,7 @@ export function diagnose(
   scans: readonly Scan[],
   metaOf: (id: string) => TransformMeta,
 ): Diagnosis {
-  const places = new Places(files);
+  const places = new Places(files, log?.isNotebook === true ? log.name.replace(/^\.\//, '') : undefined);
   for (const { frames } of [
     ...(log?.outOfMemory ?? []),
     ...(snapshot?.content.stacks ?? []),
@@ -139,7 +139,8 @@ export function diagnose(
 /** It has frames of its own program, and none of them is in the files. */
 function isOfAnother({ frames }: Located, files: CheckedFiles): boolean {
   return (
-    frames.some((frame) => !frame.isLibrary) &&
+    // Of cells it is not known which notebook they are of.
+    frames.some((frame) => !frame.isLibrary && !isCell(frame.frame)) &&
     frames.every(({ spot }) => spot === undefined || files.beyond?.has(spot.file) === true)
   );
 }

@@ -171,7 +171,11 @@ function frameHints({ frames, isMixed }: OutOfMemory, { located }: Known): reado
       ? ['It was in compiled code, whose frames stand for no line of yours.']
       : []),
     ...(own !== undefined && located.every(({ spot }) => spot === undefined)
-      ? [`None of its files is among those that were checked: run memfix where \`${own}\` is.`]
+      ? [
+          own.startsWith('In[')
+            ? `Which notebook \`${own}\` is a cell of is not known: name the one that ran after the log, \`memfix check --oom LOG run.ipynb\`.`
+            : `None of its files is among those that were checked: run memfix where \`${own}\` is.`,
+        ]
       : []),
   ];
 }

@@ -47,7 +47,11 @@ export class Places {
   readonly #known = new Map<string, string>();
   readonly #texts = new Map<string, Text | undefined>();
 
-  constructor(private readonly files: CheckedFiles) {
+  /** `notebook`: the one whose outputs are the log, which its cells are of. */
+  constructor(
+    private readonly files: CheckedFiles,
+    private readonly notebook?: string,
+  ) {
     for (const [file, path] of files.paths) {
       const parts = partsOf(path);
       const name = parts[0] ?? '';
@@ -84,7 +88,10 @@ export class Places {
 
   /** The one file whose path ends most like the frame's; where only the name agrees, it must also hold what the frame shows. */
   #fileOf(frame: Frame): string | undefined {
-    if (isCell(frame)) return this.#holderOf(frame, [...this.files.paths.keys()].filter(isNotebookName));
+    if (isCell(frame)) {
+      const all = [...this.files.paths.keys()].filter(isNotebookName);
+      return all.find((name) => name === this.notebook) ?? this.#holderOf(frame, all);
+    }
     const isForeign = isLibrary(frame);
     const parts = partsOf(isForeign ? installedPath(frame) : frame.path);
     const alike = (this.#byName.get(parts[0] ?? '') ?? []).map(({ file, parts: own }) => ({

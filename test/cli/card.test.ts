@@ -22,7 +22,8 @@ const SIZES = [
   [80, 24],
   [120, 40],
 ] as const;
-const CHANGED = /^ *(?:\d+ -|\+) /;
+const CHANGED = /^ *(?:\d+ [-→]|\+) /;
+const ADDED = /^ *\+ /;
 
 let parser: PythonParser;
 let cards: readonly Card[] = [];
@@ -70,7 +71,7 @@ function leavesOutUnmarked(lines: readonly string[]): boolean {
   let last: number | undefined;
   let isAdded = false;
   for (const line of [...change, '⋮']) {
-    const number = /^ *(\d+)(?: -| {3}|$)/.exec(line)?.[1];
+    const number = /^ *(\d+)(?: [-→]| {3}|$)/.exec(line)?.[1];
     if (/^ *⋮/.test(line) || /^\S+ in /.test(line)) {
       if (isAdded && last === undefined && !line.includes('more row')) return true;
       last = undefined;
@@ -83,6 +84,11 @@ function leavesOutUnmarked(lines: readonly string[]): boolean {
   return false;
 }
 
+function adds(card: Card): boolean {
+  const { text } = cardText(card, { width: 200, height: Infinity, paint: noColor });
+  return text.split('\n').some((line) => ADDED.test(line));
+}
+
 /** Why a card is not one that a person can answer in a terminal of this size. */
 function faultsOf(card: Card, width: number, height: number): readonly string[] {
   const look = { width, height, paint: noColor };
@@ -93,6 +99,7 @@ function faultsOf(card: Card, width: number, height: number): readonly string[] 
   return [
     ...(rows > height ? [`takes ${rows} rows of ${height}`] : []),
     ...(lines.some((line) => CHANGED.test(line)) ? [] : ['shows no changed line']),
+    ...(lines.some((line) => ADDED.test(line)) || !adds(card) ? [] : ['shows no added line']),
     ...(showsContextForChange(lines) ? ['shows what is around the change, and not all of it'] : []),
     ...(leavesOutUnmarked(lines) ? ['leaves out a line without a mark'] : []),
     ...(question === undefined || text.includes(question.text.replace(/\s+/g, ' ')) ? [] : ['asks in part']),

@@ -147,7 +147,7 @@ describe('the keys, in a terminal', () => {
     // From the top after the last, and never to where it is already.
     await to('/', 'hold(x)', '1/4');
     expect((await to('/', 'nowhere', '1/4')).replace(/\s+/g, ' ')).toContain(
-      'No finding has “nowhere” as its number or line, or in its path, transform or code.',
+      'No finding has “nowhere” as its number, cell or line, or in its path, transform or code.',
     );
     expect(await to('/', '99', '1/4')).toContain('No finding has “99”');
     // As the title has it, and lines where a number is not one of the list.
