@@ -8,6 +8,8 @@ import { tally } from './tally.js';
 
 /** Columns below which a place says nothing. */
 const NARROWEST = 16;
+/** Places that are named where there was another way. */
+const SHOWN = 3;
 
 /** What was fixed, one line each: where, by which transform, and how. */
 export function renderApplied(taken: readonly Taken[], { paint, width, isTerminal }: View): string {
@@ -39,7 +41,10 @@ export function summarizeApplied(report: Report, isVerbose: boolean, isPart = fa
   const counts = tally(report);
   const { findings, bySafety, refused, refusedLeaks, skipped, fixable, held } = counts;
   const { limits = '' } = report;
-  const did = report.fixed === undefined ? [] : [fixedSentence(report.fixed, report.taken ?? [])];
+  const did =
+    report.fixed === undefined
+      ? []
+      : [fixedSentence(report.fixed, report.taken ?? []), ...chosenSentences(report.taken ?? [])];
   const kinds = Object.entries(bySafety).flatMap(([safety, count]) =>
     count > 0 ? [`${count} ${safety}`] : [],
   );
@@ -75,4 +80,19 @@ export function summarizeApplied(report: Report, isVerbose: boolean, isPart = fa
       ? ''
       : `: ${command(findings > 0 ? 'check' : 'check -v', report.aim)} shows ${findings + refused + skipped === 1 ? 'it' : 'them'}${asks}`;
   return [...did, `${rest.join('; ')}${next}.`];
+}
+
+/** Which way was taken where there was another; that a safe one comes before others needs no words. */
+function chosenSentences(taken: readonly Taken[]): readonly string[] {
+  const chosen = taken.filter(
+    ({ finding: { safety, alternatives = [] } }) => safety !== 'safe' && alternatives.length > 0,
+  );
+  if (chosen.length === 0) return [];
+  const ways = chosen.map(
+    ({ path, finding }) => `${placeText(printable(path), finding.at)} (\`${finding.transform}\`)`,
+  );
+  const more = ways.length > SHOWN ? ` and ${ways.length - SHOWN} more` : '';
+  return [
+    `There was another way at ${ways.slice(0, SHOWN).join(', ')}${more}: \`memfix undo\`, then \`memfix apply -i\` lets you choose.`,
+  ];
 }

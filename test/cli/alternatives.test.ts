@@ -70,3 +70,20 @@ test('a text on standard input has them, too', async () => {
   );
   expect(stdout).toContain('1 of 2 ways');
 });
+
+test('what was taken of two unsafe ways is said', async () => {
+  const unsafe = (id: string, to: string) =>
+    toy(id, 'pair', (edit, node) => {
+      edit.replace(node, to);
+      return edit.done('Make it so', new Proof().require('unknown', ask('so')`May \`${to}\` be?`));
+    });
+  const given = {
+    cwd: repositoryWith({ 'a.py': 'pair()\n' }),
+    transforms: [unsafe('a-one', 'one'), unsafe('b-two', 'two')],
+  };
+  expect((await memfix(given, 'apply', '--unsafe-fixes')).stderr).toContain(
+    'There was another way at a.py:1 (`a-one`): `memfix undo`, then `memfix apply -i` lets you choose.',
+  );
+  // A safe one comes first anyway.
+  expect((await memfix(setting('twin()\n'), 'apply', '--unsafe-fixes')).stderr).not.toContain('another way');
+});
