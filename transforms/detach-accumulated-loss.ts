@@ -18,6 +18,7 @@ import {
   hasDetach,
   IS_TORCH,
   isDetachable,
+  isOfProgramOnly,
   isTestCode,
   isTorchCode,
   isWithoutGrad,
@@ -145,7 +146,7 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
       });
     }
     proof.meet(...record.gates);
-    if (total.scope.kind === 'module' && !record.spent)
+    if (total.scope.kind === 'module' && !record.spent && !isOfProgramOnly(module, total.name))
       proof.require('unknown', onlyReadOutside(module, total.name));
     for (const { value } of kept) edit.appendCall(graphCarrier(module, value), '.detach()');
     if (proof.holds) proof.because(...record.reasons);

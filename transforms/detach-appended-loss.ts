@@ -15,6 +15,7 @@ import {
   graphCarrier,
   IS_TORCH,
   isDetachable,
+  isOfProgramOnly,
   isTestCode,
   isTorchCode,
   isWithoutGrad,
@@ -119,7 +120,7 @@ export const detachAppendedLoss: Transform<ListSite> = {
   fix({ list, values, record }, edit, module) {
     const proof = new Proof().require(isTorchCode(module), IS_TORCH);
     proof.meet(...record.gates);
-    if (list.scope.kind === 'module' && !record.spent)
+    if (list.scope.kind === 'module' && !record.spent && !isOfProgramOnly(module, list.name))
       proof.require('unknown', onlyReadOutside(module, list.name));
     for (const value of values) edit.appendCall(graphCarrier(module, value), '.detach()');
     if (proof.holds) proof.because(...record.reasons);

@@ -113,6 +113,11 @@ export function changesTensor(name: string): boolean {
   return /[^_]_$/.test(name);
 }
 
+/** A method that fills the tensor with zeros or random numbers, and is told how by Python's numbers alone. */
+export function fillsTensor(name: string): boolean {
+  return /^(?:cauchy|exponential|geometric|log_normal|normal|random|uniform|zero)_$/.test(name);
+}
+
 /** A cast, or another form of the same numbers: exact on every device. */
 export function isExact(name: string): boolean {
   const known = ofTensor(name);

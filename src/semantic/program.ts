@@ -25,6 +25,11 @@ export function isForProgramOnly(module: PyModule, node: PyNode): boolean {
   return false;
 }
 
+/** A variable of the file that only the program sets: whoever imports the file finds none. */
+export function isOfProgramOnly(module: PyModule, name: string): boolean {
+  return module.writes(module.scope, name).every((write) => isForProgramOnly(module, write));
+}
+
 const IS_PROGRAM = /^\(?\s*__name__\s*==\s*(["'])__main__\1\s*\)?$/;
 
 /** `import __main__`, also by text; what is in a comparison is no import. */

@@ -4,6 +4,8 @@ import type { PyModule } from './module.js';
 const TEST_PLACE = /(?:^|[\\/])(?:tests?[\\/](?:.*[\\/])?[^\\/]+|test_[^\\/]*|[^\\/]*_test|conftest)\.py$/;
 const TEST_WORDS = /^[ \t]*(?:(?:import|from)[ \t]+(?:unittest|pytest)\b|class[ \t]+\w*Test)/m;
 const TEST_FUNCTION = /^[ \t]*(?:async[ \t]+)?def[ \t]+test_/m;
+/** No runner would know what to give the others. */
+const BARE_TEST = /^[ \t]*(?:async[ \t]+)?def[ \t]+test_\w*\(\s*(?:self\s*)?\)/m;
 /** What a program has that evaluates something, and no file that a runner imports. */
 const READS_COMMAND_LINE = /\.parse_args\(/;
 
@@ -11,7 +13,8 @@ const READS_COMMAND_LINE = /\.parse_args\(/;
 export function isTestFile(path: string, text: string): boolean {
   if (!TEST_PLACE.test(path)) return false;
   if (TEST_WORDS.test(text)) return true;
-  return TEST_FUNCTION.test(text) && (/\bassert/.test(text) || !READS_COMMAND_LINE.test(text));
+  if (TEST_FUNCTION.test(text) && /\bassert/.test(text)) return true;
+  return BARE_TEST.test(text) && !READS_COMMAND_LINE.test(text);
 }
 
 /** In a file of tests, or in a function or class that is one by its name. */

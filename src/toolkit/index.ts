@@ -85,7 +85,7 @@ export type { PyModule } from '../semantic/module.js';
 export { roleOf } from '../semantic/names.js';
 export { lacksParameter } from '../semantic/parameters.js';
 export { passOf } from '../semantic/passes.js';
-export { isOlderBranch, isPrivate, isProgram, lastOfImports } from '../semantic/program.js';
+export { isOfProgramOnly, isOlderBranch, isPrivate, isProgram, lastOfImports } from '../semantic/program.js';
 export { settersElsewhere } from '../semantic/project-names.js';
 export { ask, type Question } from '../semantic/question.js';
 export { repetitionOf } from '../semantic/repetition.js';

@@ -31,6 +31,7 @@ import { ONLY_READ } from '../questions.js';
 import { callersElsewhere, isOnlyHandedToRead } from './callers.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { fastPathGivenIn, hasInferenceFastPath, valuesOnlyIn } from './fast-path.js';
+import { mayHold } from './holds.js';
 import { cachedParametrization, stateOfForward } from './kept-state.js';
 import { compilerOf, importsTorch, isTrainingByName, scriptedElsewhere } from './roles.js';
 import { walks } from './walks.js';
@@ -240,7 +241,7 @@ export function* doubtsAboutNetwork(
     );
   const asking = classAskingForModeAround(module, mayTrain, part);
   if (asking !== undefined) yield unknown(sameWithout(asking));
-  const network = differentiatingNetwork(module, model);
+  const network = differentiatingNetwork(module, model, (other) => mayHold(module, model, other));
   if (network !== undefined) yield unknown(anotherNetwork(text, network));
   const unseen = differentiatesUnseen(module);
   if (unseen !== undefined)

@@ -1,4 +1,4 @@
-import { changesTensor, cutsGraph, row } from '../../library/library.js';
+import { changesTensor, cutsGraph, fillsTensor, row } from '../../library/library.js';
 import { AUTOGRAD_FUNCTIONS } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { stringValue } from '../../semantic/attribute-uses.js';
@@ -20,7 +20,7 @@ import {
   rootOf,
   valuesAssigned,
 } from '../../semantic/statements.js';
-import { waysReaching } from '../../semantic/variables.js';
+import { readsOf, waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
@@ -85,7 +85,8 @@ function putBy(module: PyModule, node: PyNode): readonly Put[] {
   const receiver = receiverOf(node);
   if (receiver === undefined || method === undefined || path !== undefined) return [];
   // `self.total.mul_(decay).add_(value)`
-  if (changesTensor(method)) return [{ target: changedBy(module, receiver), values: given }];
+  if (changesTensor(method))
+    return fillsTensor(method) ? [] : [{ target: changedBy(module, receiver), values: given }];
   const isEffect = node.parent?.type === 'expression_statement';
   return keepsGiven(method) || (isEffect && isKeeper(module, receiver))
     ? [{ target: receiver, values: given }]
@@ -186,14 +187,29 @@ function isLocal(module: PyModule, identifier: PyNode): boolean {
   return module.resolve(identifier)?.kind === 'function';
 }
 
+/** `kept = self.flag`, where `kept` is only put back: `self.flag = kept`. */
+function isPutBack(module: PyModule, { left, right }: PyNode): boolean {
+  if (left?.type !== 'identifier' || !isLocal(module, left)) return false;
+  return readsOf(module, left).every(
+    (read) => read.parent?.right === read && read.parent.left?.text === right?.text,
+  );
+}
+
 /** Whether a place is read as something whose graph may count. */
 export function isReadForGraph(module: PyModule, place: PyNode): boolean {
   const user = place.parent;
   if (user === undefined || isOnlyAsked(place) || recordsNoGraph(module, place)) return false;
   switch (user.type) {
     case 'assignment':
+      return user.left !== place && !isPutBack(module, user);
     case 'augmented_assignment':
       return user.left !== place;
+    // Only whether it is true.
+    case 'if_statement':
+    case 'elif_clause':
+    case 'while_statement':
+    case 'not_operator':
+      return false;
     // These stand on the left only.
     case 'pattern_list':
     case 'tuple_pattern':

@@ -50,10 +50,10 @@ function partNamed(callee: PyNode): string {
   return at?.attribute?.text ?? '';
 }
 
-/** `model(…)` or `model.forward(…)`. */
+/** `model(…)`, `model.forward(…)` or `model.__call__(…)`. */
 export function isForward(call: PyNode, model: string): boolean {
   const callee = call.function?.text;
-  return callee === model || callee === `${model}.forward`;
+  return callee === model || callee === `${model}.forward` || callee === `${model}.__call__`;
 }
 
 /** Whether a call may hand the network on, or is one of the object that has it. */

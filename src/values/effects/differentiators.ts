@@ -36,6 +36,7 @@ export interface Differentiator {
   readonly mayBeModule: boolean;
   /** Names of the classes, last part only, that its class inherits from. */
   readonly bases: readonly string[];
+  readonly file: string;
   /** `file.py:12` */
   readonly place: string;
   readonly words: string;
@@ -201,6 +202,7 @@ function functionsWith(module: PyModule, uses: readonly GradUse[]): readonly Dif
     return {
       ...{ name, isModule, mayBeModule, bases, words: use.words, arity: arityOf(node) },
       owner: classNode?.name?.text,
+      file: module.path,
       place: placeOf(module, node).replaceAll('`', ''),
       isValue: isValue(module, node, name),
       isIterated: isGenerator(module, node) || isGoneThrough(module, placesNamed(module, name)),
@@ -224,6 +226,7 @@ function lambdasWith(module: PyModule, uses: readonly GradUse[]): readonly Diffe
     if (lambda === undefined || isGivenToLibrary(module, lambda)) return [];
     return {
       ...{ ...NAMELESS, words, arity: arityOf(lambda) },
+      file: module.path,
       place: placeOf(module, lambda).replaceAll('`', ''),
       isValue: !isRunOnTheSpot(module, lambda),
       isIterated: isGoneThrough(module, [lambda]),
@@ -240,6 +243,7 @@ function valuesWith(module: PyModule, uses: readonly GradUse[]): readonly Differ
     return {
       ...{ ...NAMELESS, words, isIterated, isValue },
       arity: [0, Number.POSITIVE_INFINITY] as const,
+      file: module.path,
       place: placeOf(module, node).replaceAll('`', ''),
     };
   });

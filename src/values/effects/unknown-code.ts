@@ -53,16 +53,18 @@ function suspectElsewhere(module: PyModule, may: (each: Differentiator) => boole
 
 /**
  * The class of the project whose instances differentiate when they are called; a network has the methods of one.
- * `made`: the class that it is of, where that is known.
+ * `made`: the class that it is of, where that is known. `mayBe`: whether it may be of another one, or have it as a part.
  */
 function differentiatesWhenCalled(
   module: PyModule,
   isNetwork: boolean,
   made?: Elsewhere,
+  mayBe: MayBe = () => true,
 ): Suspect | undefined {
   const found = suspectAround(
     module,
-    ({ name, owner, mayBeModule }) => owner !== undefined && CALLED.has(name) && (mayBeModule || !isNetwork),
+    ({ name, owner, mayBeModule, file }) =>
+      owner !== undefined && CALLED.has(name) && (mayBeModule || !isNetwork) && mayBe({ owner, file }),
   );
   if (found !== undefined || (made !== undefined && runsOnlyLayers(made))) return found;
   return module.memo(heldByForward, module);
@@ -216,11 +218,22 @@ export function calledValue(module: PyModule, callee: PyNode, call: PyNode): Cal
 }
 
 /** The same for a network that a function runs: an object with the methods of one. */
-export function differentiatingNetwork(module: PyModule, network: PyNode): Suspect | undefined {
-  const answer = new Origins(instanceCalled).of(module, network, 0);
+export function differentiatingNetwork(
+  module: PyModule,
+  network: PyNode,
+  mayBe?: MayBe,
+): Suspect | undefined {
+  const isReplaced = forwardFacts(module)?.isReplaced !== false;
+  const may = isReplaced ? undefined : mayBe;
+  const whenCalled = (there: PyModule, made?: Elsewhere): Suspect | undefined =>
+    differentiatesWhenCalled(there, false, made, may);
+  const answer = new Origins(whenCalled).of(module, network, 0);
   if (answer !== 'unknown') return answer === 'clean' ? undefined : answer;
   return differentiatesWhenCalled(module, true, ownClass(module, network));
 }
+
+/** Whether a network may be of a class of the project, or have one of it among its parts. */
+type MayBe = (other: { readonly owner: string; readonly file: string }) => boolean;
 
 /** The class of `self`, where no other inherits from it. */
 function ownClass(module: PyModule, network: PyNode): Elsewhere | undefined {

@@ -100,6 +100,8 @@ export function mayCarryGradient(module: PyModule, expression: PyNode, besides =
     case 'tuple':
     case 'list':
       return node.named.some(may);
+    case 'dictionary':
+      return node.named.some((pair) => pair.type !== 'pair' || may(pair.key) || may(pair.value));
     case 'list_comprehension':
       return may(node.body);
     case 'keyword_argument':
