@@ -38,7 +38,7 @@ export function mayHold(module: PyModule, network: PyNode, other: Owner, hops = 
     return given.some(({ module: there, node }) => mayHold(there, node, other, hops + 1));
   const made = module.memo(classesIn, network);
   if (made === undefined || made.names.has(`${other.file} ${other.owner}`)) return true;
-  return !made.isClosed && module.memo(isHandedOn, other.owner);
+  return (!made.isClosed || module.memo(swapsParts, module)) && module.memo(isHandedOn, other.owner);
 }
 
 /** From callee to caller, this far. */
@@ -52,9 +52,44 @@ function givenFor(module: PyModule, network: PyNode): readonly Elsewhere[] | und
   const owner = enclosingFunction(way.node);
   const given = owner && valuesGiven(module, owner, way.node);
   if (owner === undefined || given === undefined || given.length === 0) return undefined;
-  if (isReachedByText(module, owner)) return undefined;
+  if (isReachedByText(module, owner) || module.memo(takesNames, module)) return undefined;
   // Of a library, others are callers, too.
   return [module, ...given.map((each) => each.module)].some(isProgram) ? given : undefined;
+}
+
+/** Whether some file may get hold of functions by names that it computes: `globals()[name](net)`. */
+function takesNames(module: PyModule): boolean {
+  const { code } = module;
+  return (
+    NAMESPACES.test(code) ||
+    isAnywhere(module, 'globals', takesFrom) ||
+    isAnywhere(module, 'modules', takesFrom)
+  );
+}
+
+const NAMESPACES =
+  /(?<![.\w])(?:eval|exec|globals|locals|vars)\(|\bsys\.modules\b|\bimport_module\b|__dict__/;
+
+function takesFrom(alone: PyModule): boolean {
+  return /(?<![.\w])globals\(|\bsys\.modules\b/.test(alone.code);
+}
+
+/** What puts a part into a network by a name that is computed, or that no attribute has. */
+const SWAPPING = ['setattr', '__setattr__', '_modules', 'add_module', 'register_module', 'set_submodule'];
+
+/** Whether some file may put other parts into networks than their classes make. */
+function swapsParts(module: PyModule): boolean {
+  return SWAPPING.some((word) => isAnywhere(module, word, swapsIn));
+}
+
+function swapsIn(alone: PyModule, word: string): boolean {
+  return alone.words(word).some((node) => {
+    const receiver = node.parent?.attribute === node ? node.parent.object : undefined;
+    if (word === '_modules') return receiver !== undefined;
+    // Its own parts, which its class shows.
+    if (receiver !== undefined && receiver.text === classAround(node)?.self) return false;
+    return node.parent?.type === 'call' || receiver !== undefined;
+  });
 }
 
 /** Ways to parts that no name leads to. */
