@@ -25,6 +25,20 @@ export function isWrittenForOldTorch(module: PyModule): boolean {
   return !hasNewTorch(module) && !module.memo(isBesideNewTorch, module);
 }
 
+/** Another file reads losses as only torch before 0.5 lets it, and none of the project has what 0.4 brought. */
+export function isBesideOldTorch(module: PyModule): boolean {
+  return module.memo(findOldTorch, module);
+}
+
+function findOldTorch(module: PyModule): boolean {
+  const old = module.around.summaries({ word: 'Variable', beside: ['volatile', 'data'] }, readsAsOldTorch);
+  return old?.includes(true) === true && !hasNewTorch(module) && !needsNewTorch(module);
+}
+
+function readsAsOldTorch(alone: PyModule): boolean {
+  return alone.mentions(READS_LOSS) || (alone.mentions(WRAPPED) && alone.mentions(READS_ELEMENT));
+}
+
 function hasNewTorch(module: PyModule): boolean {
   return module.mentions(SINCE_0_4) || isOfNewTorch(module);
 }

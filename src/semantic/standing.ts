@@ -4,7 +4,7 @@ import type { Answer } from './answer.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { importedPath } from './names.js';
-import { isWrittenForOldTorch, needsNewTorch } from './old-code.js';
+import { isBesideOldTorch, isWrittenForOldTorch, needsNewTorch } from './old-code.js';
 import { compareVersions, type Pin, type Premise } from './versions.js';
 
 /** The oldest Python that has the default of torch. */
@@ -67,7 +67,12 @@ export function standingOf(module: PyModule, name: string, version: string): Sta
   // A file for 0.3 among files for 0.4 runs with 0.4, which takes both.
   if (isOld && compareVersions(SPLIT, version) >= 0 && needsNewTorch(module))
     return yes(`the project uses what torch ${SPLIT} brought`);
-  return { answer: 'unknown', ...(isOld && { doubt: 'this file is written for 0.3' }) };
+  if (isOld) return { answer: 'unknown', doubt: 'this file is written for 0.3' };
+  const isBesideOld = name === 'torch' && isBesideOldTorch(module);
+  return {
+    answer: 'unknown',
+    ...(isBesideOld && { doubt: 'another file of the project is written for 0.3' }),
+  };
 }
 
 function words(name: string, { source, text, authority }: Pin): string {
@@ -85,7 +90,7 @@ function doubtIn(pins: readonly Pin[], older: Pin | undefined): string {
 function floorOf(module: PyModule, name: string): string | undefined {
   const { versions } = module;
   const isOldPython = versions.pinBelow('python', OLDEST_PYTHON) !== undefined;
-  if (isOldPython || isWrittenForOldTorch(module)) return undefined;
+  if (isOldPython || isWrittenForOldTorch(module) || isBesideOldTorch(module)) return undefined;
   const dated = [...DEFAULT_FLOORS].flatMap(([each, floor]) =>
     versions.pinBelow(each, floor) === undefined ? [] : [each],
   );
