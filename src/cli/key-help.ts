@@ -31,10 +31,7 @@ export const KEYS: readonly KeyHelp[] = [
   { key: 'u', does: 'undo the last answer, and its yes for good' },
   { key: 'i', does: 'all about this finding: every question, the evidence, the page of its transform' },
   { key: 'Space', does: 'scroll a change that is longer than the window; so do the arrow keys' },
-  {
-    key: 'p',
-    does: 'print this finding again, with its whole change; → is before a line that is only indented',
-  },
+  { key: 'p', does: 'print this finding again, with its whole change' },
   { key: 'q', does: 'quit and keep what was accepted; so does Ctrl-D' },
   { key: '?', does: 'this help' },
 ];

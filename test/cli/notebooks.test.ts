@@ -25,16 +25,18 @@ const read = (cwd: string) => readFileSync(join(cwd, 'a.ipynb'), 'utf8');
 
 describe('notebooks', () => {
   test('that cannot be read are named, also in a folder', async () => {
-    const conflict = BOOK.replace('"source": [', '<<<<<<< HEAD\n"source": [');
+    const conflict = BOOK.replace(' "cells"', '<<<<<<< HEAD\n "cells"');
     const cwd = repositoryWith({
       'a.ipynb': conflict,
       'b.ipynb': '{"cells": <<<<<<< HEAD',
       'c.py': 'hold()\n',
+      'd.ipynb': '\n',
     });
     const { stdout, stderr } = await memfix({ cwd }, 'check');
-    expect(stdout).toContain('a.ipynb: skipped: it is not valid JSON, as a notebook has to be\n');
+    expect(stdout).toContain('d.ipynb: skipped: it is empty\n');
+    expect(stdout).toContain('a.ipynb: skipped: it has the marks of a merge conflict\n');
     expect(stdout).toContain('b.ipynb: skipped: it is not valid JSON, as a notebook has to be\n');
-    expect(stderr).toContain('2 files skipped');
+    expect(stderr).toContain('3 files skipped');
   });
 
   test('for a forge, which knows no cells, are told by the lines of their JSON, without edits', async () => {

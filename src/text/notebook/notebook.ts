@@ -50,10 +50,16 @@ export function isNotebookName(path: string): boolean {
   return path.endsWith('.ipynb');
 }
 
+function whyNoJson(text: string): string {
+  if (text.trim() === '') return 'it is empty';
+  if (/^\s*(?:<<<<<<<|>>>>>>>) /m.test(text)) return 'it has the marks of a merge conflict';
+  return 'it is not valid JSON, as a notebook has to be';
+}
+
 /** The notebook in a JSON text, or why there is none to look at. */
 export function readNotebook(json: string): Notebook | { readonly reason: string } {
   const parsed = parse(json);
-  if (parsed === undefined) return { reason: 'it is not valid JSON, as a notebook has to be' };
+  if (parsed === undefined) return { reason: whyNoJson(json) };
   if (!isRecord(parsed)) return NO_NOTEBOOK;
   const language = otherLanguage(parsed);
   if (language !== undefined) return { reason: `it is a notebook for ${language}, not for Python` };
