@@ -92,7 +92,9 @@ function mayBeFunction(module: PyModule, value: PyNode | undefined, isOpen: bool
 /** `net.head = other` */
 export function isGivenParts(module: PyModule, network: PyNode): boolean {
   const name = network.text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`(?<![\\w.])${name}(?:\\.\\w+)+\\s*=(?!=)|\\bsetattr\\(\\s*${name}\\b`).test(module.code);
+  return new RegExp(`(?<![\\w.])${name}(?:\\.\\w+)+\\s*\\+?=(?!=)|\\bsetattr\\(\\s*${name}\\b`).test(
+    module.code,
+  );
 }
 
 /** `net(x)`, `net.part` */
@@ -131,7 +133,7 @@ export function setsPart(alone: PyModule, name: string): boolean {
     if (place?.type !== 'attribute' || place.attribute !== node) return false;
     if (place.object?.text === 'self' && place.parent?.type !== 'subscript') return false;
     while (place?.parent?.type === 'attribute' || place?.parent?.type === 'subscript') place = place.parent;
-    return place?.parent?.type === 'assignment' && place.parent.left === place;
+    return /^(?:augmented_)?assignment$/.test(place?.parent?.type ?? '') && place?.parent?.left === place;
   });
 }
 

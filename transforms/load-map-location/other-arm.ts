@@ -1,6 +1,7 @@
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { isPlainPath, keywordArgument, statementOf } from '../../src/semantic/statements.js';
+import { isMethodOfProject } from '../../src/semantic/project-names.js';
+import { isPlainPath, keywordArgument, rootOf, statementOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
 /** An `if` of which both branches do the same once a load in one of them goes to the CPU. */
@@ -33,13 +34,17 @@ export function armsAlike(module: PyModule, load: PyNode): Arms | undefined {
     node.type === 'call' ? (keywordArgument(node, 'map_location') ?? []) : [],
   );
   if (place === undefined || further.length > 0 || !CPU.test(place.value?.text ?? '')) return undefined;
-  const without = only.text.replace(place.text, '');
-  const isSame = compact(without).replace(/,(?=\))/g, '') === compact(own.text).replace(/,(?=\))/g, '');
+  const isSame = tokensOf(only, place) === tokensOf(own);
   return isSame && !only.text.includes('\n') ? { statement, line: only.text } : undefined;
 }
 
-function compact(text: string): string {
-  return text.replace(/\s+/g, '');
+/** The code without one argument, however it is laid out. */
+function tokensOf(statement: PyNode, besides?: PyNode): string {
+  return [...statement.walk((node) => node !== besides)]
+    .filter((node) => node.children.length === 0 && node !== besides)
+    .map(({ text }) => text)
+    .filter((text, index, all) => text !== ',' || all[index + 1] !== ')')
+    .join('\n');
 }
 
 /** `use_cuda`, `not args.cpu`, `torch.cuda.is_available()`. */
@@ -49,5 +54,6 @@ function onlyLooks(module: PyModule, condition: PyNode | undefined): boolean {
   const callee = condition.type === 'call' ? condition.function : undefined;
   if (callee !== undefined)
     return /^torch\.cuda\.(?:is_available|device_count)$/.test(qualifiedName(module, callee) ?? '');
-  return isPlainPath(condition);
+  if (!isPlainPath(condition) || module.resolve(rootOf(condition)) === undefined) return false;
+  return condition.type !== 'attribute' || !isMethodOfProject(module, condition.attribute?.text ?? '');
 }

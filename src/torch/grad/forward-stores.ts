@@ -190,15 +190,23 @@ function isLocal(module: PyModule, identifier: PyNode): boolean {
 /** `kept = self.flag`, where `kept` is only put back: `self.flag = kept`. */
 function isPutBack(module: PyModule, { left, right }: PyNode): boolean {
   if (left?.type !== 'identifier' || !isLocal(module, left)) return false;
+  if (/(?<![.\w])(?:eval|exec|locals|vars)\(/.test(module.code)) return false;
   return readsOf(module, left).every(
-    (read) => read.parent?.right === read && read.parent.left?.text === right?.text,
+    ({ parent: back, start }) =>
+      back?.type === 'assignment' &&
+      back.right?.start === start &&
+      back.left?.text === right?.text &&
+      back.parent?.type === 'expression_statement',
   );
 }
 
 /** Whether a place is read as something whose graph may count. */
 export function isReadForGraph(module: PyModule, place: PyNode): boolean {
   const user = place.parent;
-  if (user === undefined || isOnlyAsked(place) || recordsNoGraph(module, place)) return false;
+  if (user === undefined || recordsNoGraph(module, place)) return false;
+  // The text of a tensor says what made it.
+  if (user.type === 'interpolation') return user.childrenOfType('format_specifier').length === 0;
+  if (isOnlyAsked(place)) return false;
   switch (user.type) {
     case 'assignment':
       return user.left !== place && !isPutBack(module, user);
@@ -234,7 +242,7 @@ export function isReadForGraph(module: PyModule, place: PyNode): boolean {
       if (known?.graph === 'cut' && known.makes === 'data') return false;
       return !(
         callee?.type === 'identifier' &&
-        /^(?:len|isinstance|id|type|hasattr|float|int|bool|str)$/.test(callee.text)
+        /^(?:len|isinstance|id|type|hasattr|float|int|bool)$/.test(callee.text)
       );
     }
     default:

@@ -3,13 +3,14 @@ import { isModelMaker } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { classAround, definitionBehind } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, leadsInside } from '../../semantic/elsewhere.js';
-import { isReachedByText, valuesGiven } from '../../semantic/function-uses.js';
-import { isGivenParts, isOnlyUsed } from '../../semantic/given-away.js';
+import { valuesGiven } from '../../semantic/function-uses.js';
+import { isGivenParts, isOnlyUsed, setsPart } from '../../semantic/given-away.js';
+import { mayBeCalledUnseen } from '../../semantic/hidden-calls.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { ingredientsOf } from '../../semantic/ingredients.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isProgram } from '../../semantic/program.js';
-import { enclosingFunction, methodName } from '../../semantic/statements.js';
+import { decoratorsOf, enclosingFunction, isTarget, methodName } from '../../semantic/statements.js';
 import { readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { runsOnlyLayers } from '../../values/effects/forward-index.js';
@@ -52,30 +53,16 @@ function givenFor(module: PyModule, network: PyNode): readonly Elsewhere[] | und
   const owner = enclosingFunction(way.node);
   const given = owner && valuesGiven(module, owner, way.node);
   if (owner === undefined || given === undefined || given.length === 0) return undefined;
-  if (isReachedByText(module, owner) || module.memo(takesNames, module)) return undefined;
+  if (module.memo(mayBeCalledUnseen, owner)) return undefined;
   // Of a library, others are callers, too.
   return [module, ...given.map((each) => each.module)].some(isProgram) ? given : undefined;
 }
 
-/** Whether some file may get hold of functions by names that it computes: `globals()[name](net)`. */
-function takesNames(module: PyModule): boolean {
-  const { code } = module;
-  return (
-    NAMESPACES.test(code) ||
-    isAnywhere(module, 'globals', takesFrom) ||
-    isAnywhere(module, 'modules', takesFrom)
-  );
-}
-
-const NAMESPACES =
-  /(?<![.\w])(?:eval|exec|globals|locals|vars)\(|\bsys\.modules\b|\bimport_module\b|__dict__/;
-
-function takesFrom(alone: PyModule): boolean {
-  return /(?<![.\w])globals\(|\bsys\.modules\b/.test(alone.code);
-}
-
 /** What puts a part into a network by a name that is computed, or that no attribute has. */
-const SWAPPING = ['setattr', '__setattr__', '_modules', 'add_module', 'register_module', 'set_submodule'];
+const SWAPPING = [
+  ...['setattr', '__setattr__', '_modules', 'add_module', 'register_module', 'set_submodule'],
+  ...['register_parametrization', '__class__'],
+];
 
 /** Whether some file may put other parts into networks than their classes make. */
 function swapsParts(module: PyModule): boolean {
@@ -86,6 +73,7 @@ function swapsIn(alone: PyModule, word: string): boolean {
   return alone.words(word).some((node) => {
     const receiver = node.parent?.attribute === node ? node.parent.object : undefined;
     if (word === '_modules') return receiver !== undefined;
+    if (word === '__class__') return node.parent !== undefined && isTarget(node.parent);
     // Its own parts, which its class shows.
     if (receiver !== undefined && receiver.text === classAround(node)?.self) return false;
     return node.parent?.type === 'call' || receiver !== undefined;
@@ -110,6 +98,9 @@ function classesIn(module: PyModule, network: PyNode): Made | undefined {
   if (made === undefined || made.handed.length > 0) return undefined;
   const { definitions, strangers } = made;
   if (definitions.some(({ module: home, node }) => COMPUTED.test(home.codeOf(node)))) return undefined;
+  // `models.Net = Other`
+  if (definitions.some(({ module: home, node }) => isAnywhere(home, node.name?.text ?? '', setsPart)))
+    return undefined;
   const homes = new Set([module, ...definitions.map((each) => each.module)]);
   const isOfProject = (path: string) => [...homes].some((home) => leadsInside(home, path));
   if (strangers.some(isOfProject)) return undefined;
@@ -136,7 +127,14 @@ function ownClass(module: PyModule, callee: PyNode): Elsewhere | undefined {
 
 /** Whether some file makes an instance of the class and hands it to others, who may make it a part of a network. */
 function isHandedOn(module: PyModule, owner: string): boolean {
-  return isAnywhere(module, owner, handsOn);
+  return isAnywhere(module, owner, handsOn) || COLLECTED.some((word) => isAnywhere(module, word, hasWord));
+}
+
+/** By these, classes are found that nobody names. */
+const COLLECTED = ['__init_subclass__', '__subclasses__', 'metaclass'];
+
+function hasWord(alone: PyModule, word: string): boolean {
+  return alone.words(word).length > 0;
 }
 
 function handsOn(alone: PyModule, owner: string): boolean {
@@ -145,8 +143,8 @@ function handsOn(alone: PyModule, owner: string): boolean {
       return false;
     const name = node.parent?.type === 'attribute' && node.parent.object !== node ? node.parent : node;
     // Its own head, and a base of another: whoever names that names this.
-    if (name.parent?.type === 'class_definition' || name.parent?.parent?.type === 'class_definition')
-      return false;
+    if (name.parent?.type === 'class_definition') return decoratorsOf(name.parent).length > 0;
+    if (name.parent?.parent?.type === 'class_definition') return false;
     const callee = name.parent?.parent?.function?.text;
     if (name.parent?.type === 'argument_list' && (callee === 'isinstance' || callee === 'super'))
       return false;
