@@ -173,7 +173,7 @@ describe('what it says wrongly is an error in three parts', () => {
     ],
     [
       'transforms.rare-word = 1',
-      '`transforms.rare-word` must be a table of its options, in <cwd>/memfix.toml',
+      '`transforms.rare-word` must be a table of its options; `ignore = ["rare-word"]` switches it off, in <cwd>/memfix.toml',
     ],
     ['extend = "gone.toml"', '<cwd>/gone.toml: it does not exist'],
     ['extend = "memfix.toml"', '<cwd>/memfix.toml extends <cwd>/memfix.toml'],
