@@ -113,6 +113,7 @@ export class EditBuilder {
 
   /** Adds `name=value` right after an existing keyword argument, in that argument's own style. */
   addKeywordAfter(keyword: PyNode, name: string, value: string): void {
+    if (keyword.parent?.closest('string') !== undefined) throw new Unfixable('it stands in an f-string');
     this.#edits.push(...keywordAfter(this.module, keyword, name, value));
   }
 

@@ -3,15 +3,12 @@ import { isModelMaker } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { classAround, definitionBehind } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, leadsInside } from '../../semantic/elsewhere.js';
-import { valuesGiven } from '../../semantic/function-uses.js';
 import { isGivenParts, isOnlyUsed, setsPart } from '../../semantic/given-away.js';
-import { mayBeCalledUnseen } from '../../semantic/hidden-calls.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { ingredientsOf } from '../../semantic/ingredients.js';
 import type { PyModule } from '../../semantic/module.js';
-import { isProgram } from '../../semantic/program.js';
-import { decoratorsOf, enclosingFunction, isTarget, methodName } from '../../semantic/statements.js';
-import { readsOf, waysGiven } from '../../semantic/variables.js';
+import { decoratorsOf, isTarget, methodName } from '../../semantic/statements.js';
+import { readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { runsOnlyLayers } from '../../values/effects/forward-index.js';
 import { type Maker, madeBy } from '../module/made-by.js';
@@ -33,29 +30,10 @@ export interface Owner {
  * Whether a network may be an instance of a class of the project, or have one among its parts: not where what made it, and all
  * that this names, is known, and nothing there leads to the class.
  */
-export function mayHold(module: PyModule, network: PyNode, other: Owner, hops = 0): boolean {
-  const given = hops < MAX_HOPS ? module.memo(givenFor, network) : undefined;
-  if (given !== undefined)
-    return given.some(({ module: there, node }) => mayHold(there, node, other, hops + 1));
+export function mayHold(module: PyModule, network: PyNode, { owner, file }: Owner): boolean {
   const made = module.memo(classesIn, network);
-  if (made === undefined || made.names.has(`${other.file} ${other.owner}`)) return true;
-  return (!made.isClosed || module.memo(swapsParts, module)) && module.memo(isHandedOn, other.owner);
-}
-
-/** From callee to caller, this far. */
-const MAX_HOPS = 3;
-
-/** What the callers of a function give it for a network that is a parameter; undefined where it is none, or not all are known. */
-function givenFor(module: PyModule, network: PyNode): readonly Elsewhere[] | undefined {
-  const ways = network.type === 'identifier' ? waysGiven(module, network) : [];
-  const [way] = ways;
-  if (way?.kind !== 'parameter' || ways.length > 1 || isGivenParts(module, network)) return undefined;
-  const owner = enclosingFunction(way.node);
-  const given = owner && valuesGiven(module, owner, way.node);
-  if (owner === undefined || given === undefined || given.length === 0) return undefined;
-  if (module.memo(mayBeCalledUnseen, owner)) return undefined;
-  // Of a library, others are callers, too.
-  return [module, ...given.map((each) => each.module)].some(isProgram) ? given : undefined;
+  if (made === undefined || made.names.has(`${file} ${owner}`)) return true;
+  return (!made.isClosed || module.memo(swapsParts, module)) && module.memo(isHandedOn, owner);
 }
 
 /** What puts a part into a network by a name that is computed, or that no attribute has. */
