@@ -55,5 +55,7 @@ function onlyLooks(module: PyModule, condition: PyNode | undefined): boolean {
   if (callee !== undefined)
     return /^torch\.cuda\.(?:is_available|device_count)$/.test(qualifiedName(module, callee) ?? '');
   if (!isPlainPath(condition) || module.resolve(rootOf(condition)) === undefined) return false;
+  // A dictionary may make what it is asked for.
+  if ([...condition.walk()].some(({ type }) => type === 'subscript')) return false;
   return condition.type !== 'attribute' || !isMethodOfProject(module, condition.attribute?.text ?? '');
 }
