@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { bytesOf } from '../workspace/bounded.js';
 import type { Terminal } from './ask.js';
+import { sharingCtrlC } from './shared-interrupt.js';
 
 export type Edited =
   /** `isSaved`: the editor has written the file, with other text or the same. */
@@ -32,7 +33,10 @@ export async function editText(
     writeFileSync(file, text, { mode: 0o600 });
     // Whoever saves in this very moment leaves another time.
     utimesSync(file, LONG_AGO, LONG_AGO);
-    const end = await run(command, file, terminal);
+    const end = await sharingCtrlC(
+      () => run(command, file, terminal),
+      (how) => how === ENDED_BY_CTRL_C,
+    );
     const saved = bytesOf(file).toString('utf8');
     if (end !== 'done')
       return { kind: 'failed', reason: `the editor “${command}” ${end.failed}`, text: saved };
@@ -76,6 +80,8 @@ function isExecutable(file: string): boolean {
 
 type End = 'done' | { readonly failed: string };
 
+const ENDED_BY_CTRL_C: End = { failed: 'was ended by Ctrl-C' };
+
 /**
  * The command is the shell's to read, as for git: it may have arguments and quotes.
  * The trap keeps the shell alive through a Ctrl-C, so that an editor which takes it for itself goes on.
@@ -90,7 +96,7 @@ function run(command: string, file: string, { input, output }: Terminal): Promis
     child.on('error', (error) => resolve({ failed: `could not be started: ${error.message}` }));
     child.on('exit', (code, signal) => {
       if (code === 0) resolve('done');
-      else if (signal === 'SIGINT' || code === 130) resolve({ failed: 'was ended by Ctrl-C' });
+      else if (signal === 'SIGINT' || code === 130) resolve(ENDED_BY_CTRL_C);
       else if (code === 127) resolve({ failed: 'was not found' });
       else resolve({ failed: signal === null ? `ended with exit code ${code}` : `was ended by ${signal}` });
     });

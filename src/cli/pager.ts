@@ -1,4 +1,5 @@
 import type { Io } from './io.js';
+import { sharingCtrlC } from './shared-interrupt.js';
 
 /** Lines that a pager does without: the prompt, and what is said last. */
 const BESIDE = 2;
@@ -30,25 +31,22 @@ function linesOf(text: string, columns: number): number {
 /** Shows it and waits until the reader has seen enough; false where the pager could not be started, or failed. */
 export async function page(command: string, text: string, env: Io['env']): Promise<boolean> {
   const { spawn } = await import('node:child_process');
-  const ours = () => undefined;
-  // Ctrl-C is the pager's own.
-  process.on('SIGINT', ours);
-  try {
-    const child = spawn(command, {
-      shell: true,
-      stdio: ['pipe', 'inherit', 'inherit'],
-      env: { ...env, LESS: env['LESS'] ?? `FRXPs${PROMPT}$`, LV: env['LV'] ?? '-c' },
-    });
-    // A reader that has seen enough is no error.
-    child.stdin?.on('error', () => undefined);
-    child.stdin?.end(text);
-    const code = await new Promise<number | null>((done) => {
-      child.once('error', () => done(127));
-      child.once('exit', (status) => done(status));
-    });
-    // Without a code it was ended by a signal, as by Ctrl-C: the reader has seen enough.
-    return code === 0 || code === null;
-  } finally {
-    process.removeListener('SIGINT', ours);
-  }
+  const code = await sharingCtrlC(
+    () =>
+      new Promise<number | null>((done) => {
+        const child = spawn(command, {
+          shell: true,
+          stdio: ['pipe', 'inherit', 'inherit'],
+          env: { ...env, LESS: env['LESS'] ?? `FRXPs${PROMPT}$`, LV: env['LV'] ?? '-c' },
+        });
+        // A reader that has seen enough is no error.
+        child.stdin?.on('error', () => undefined);
+        child.stdin?.end(text);
+        child.once('error', () => done(127));
+        child.once('exit', (status) => done(status));
+      }),
+    (status) => status === null,
+  );
+  // Without a code it was ended by a signal, as by Ctrl-C: the reader has seen enough.
+  return code === 0 || code === null;
 }
