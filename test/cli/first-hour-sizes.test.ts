@@ -145,4 +145,63 @@ describe.each(SIZES)('at $cols × $rows', (size) => {
     expect(widest(lines)).toBeLessThanOrEqual(size.cols);
     expect(flat((await seen({ cwd, ...size }, 'budget', 'llama-2-7b')).text)).toContain('32 layers × 4096');
   });
+
+  test('baseline records old debts; check --baseline tells what is new', async () => {
+    const cwd = repositoryWith({ 'old.py': EVALUATE });
+    const { code, text } = await seen({ cwd, ...size }, 'baseline');
+    expect([code, flat(text)]).toEqual([0, expect.stringContaining('memfix check --baseline')]);
+    const known = await seen({ cwd, ...size }, 'check', '--baseline');
+    expect([known.code, flat(known.text)]).toEqual([
+      0,
+      expect.stringContaining('No new findings in 1 file. 1 known finding of the baseline is left out.'),
+    ]);
+    put(cwd, { 'new.py': EVALUATE });
+    const more = await seen({ cwd, ...size }, 'check', '--baseline');
+    expect([more.code, more.text.match(/\w+\.py:\d+:\d+/g)]).toEqual([1, ['new.py:4:5']]);
+    expect(widest(more.lines)).toBeLessThanOrEqual(size.cols);
+  });
+
+  test('names mean the same everywhere: ALL, Default, and all in list', async () => {
+    const cwd = repositoryWith({ 'a.py': EVALUATE });
+    const concise = ['check', '--output-format', 'concise', '-q'];
+    for (const name of ['ALL', 'all', 'Default', 'no-grad']) {
+      const { lines } = await seen({ cwd, ...size }, ...concise, '--select', name);
+      expect(lines[0]).toMatch(/^a\.py:4:5: no-grad \[safe\]/);
+    }
+    const listed = async (name: string) => {
+      const { lines } = await seen({ cwd, ...size }, 'list', name, '--output-format', 'json');
+      return JSON.parse(lines.join('')).length;
+    };
+    expect(await listed('all')).toBe(await listed('ALL'));
+    expect(await listed('all')).toBeGreaterThan(await listed('default'));
+  });
+
+  test('the counts of JSON are those of the summary', async () => {
+    const cwd = repositoryWith({ 'a.py': EVALUATE, 'b.py': HANDS_OUT });
+    const { text } = await seen({ cwd, ...size }, 'check');
+    expect(flat(text)).toContain('2 findings (1 safe, 1 unsafe) in 2 files');
+    const json = await seen({ cwd, ...size }, 'check', '--output-format', 'json', '-q');
+    const { findings } = JSON.parse(json.lines.join(''));
+    expect(findings.map(({ safety }: { safety: string }) => safety).sort()).toEqual(['safe', 'unsafe']);
+  });
+
+  test('what is said of a text on standard input has its lines', async () => {
+    const cwd = repositoryWith({ 'a.py': `${EVALUATE}\n\n${HANDS_OUT}` });
+    const { text, lines } = await seen({ cwd, ...size, behind: '< a.py' }, 'check', '-');
+    expect(text.match(/stdin\.py:\d+:\d+/g)).toEqual(['stdin.py:4:5', 'stdin.py:15:5']);
+    expect(widest(lines)).toBeLessThanOrEqual(size.cols);
+  });
+
+  test('a notebook that cannot be read is said', async () => {
+    const cwd = repositoryWith({ 'a.py': EVALUATE, 'broken.ipynb': '{' });
+    const { text, lines } = await seen({ cwd, ...size }, 'check');
+    expect(flat(text)).toContain('broken.ipynb');
+    expect(widest(lines)).toBeLessThanOrEqual(size.cols);
+  });
+
+  test('budget of a network of images says what its numbers take for granted', async () => {
+    const { text, lines } = await seen({ cwd: folderWith(), ...size }, 'budget', 'resnet50');
+    expect(flat(text)).toContain('Convolutions take workspaces that depend on the card');
+    expect(widest(lines)).toBeLessThanOrEqual(size.cols);
+  });
 });

@@ -28,6 +28,8 @@ model = nn.Linear(8, 8)
 ${Array.from({ length: 9 }, (_, index) => `model.load_state_dict(torch.load("runs/checkpoint-${index}-with-a-name-that-is-rather-long.pt"))`).join('\n')}
 `;
 
+const flat = (text: string) => text.replaceAll(/\s+/g, ' ');
+
 const FILES = { 'evaluate.py': EVALUATE, 'deep/in/some/folders/checkpoints.py': CHECKPOINTS };
 
 describe('the README begins with what a newcomer gets', () => {
@@ -130,11 +132,11 @@ describe.each(SIZES)('in a terminal of $cols × $rows', (size) => {
   });
 });
 
-describe('a long text', () => {
+describe.each(SIZES)('a long text at $cols × $rows', (size) => {
   const PAGER = 'sed s/^/paged:/';
   const paged = async (env: Readonly<Record<string, string>>, ...words: readonly string[]) => {
-    const cwd = repositoryWith(FILES);
-    const { text } = await seen({ cwd, rows: 20, env: { NO_PAGER: '', ...env } }, ...words);
+    const cwd = repositoryWith({ ...FILES, 'more.py': CHECKPOINTS, 'still/more.py': CHECKPOINTS });
+    const { text } = await seen({ cwd, ...size, env: { NO_PAGER: '', ...env } }, ...words);
     return text.includes('paged:');
   };
 
@@ -157,7 +159,7 @@ describe('a long text', () => {
   test('is printed where there is no such pager', async () => {
     const cwd = repositoryWith(FILES);
     const { code, text } = await seen(
-      { cwd, env: { NO_PAGER: '', PAGER: 'no-such-pager' } },
+      { cwd, ...size, env: { NO_PAGER: '', PAGER: 'no-such-pager' } },
       'check',
       '--no-cache',
     );
@@ -166,14 +168,14 @@ describe('a long text', () => {
   });
 });
 
-describe('no dead ends', () => {
+describe.each(SIZES)('no dead ends at $cols × $rows', (size) => {
   test('a transform that needs an option says so', async () => {
     const cwd = repositoryWith(FILES);
-    const { text } = await seen({ cwd }, 'check', '--select', 'lora-rank');
+    const { text } = await seen({ cwd, ...size }, 'check', '--select', 'lora-rank');
     expect(text.replaceAll(/\s+/g, ' ')).toContain(
       '`lora-rank` does nothing before its option is set: [tool.memfix.transforms.lora-rank] rank = 64',
     );
-    expect((await seen({ cwd }, 'explain', 'lora-rank')).text).toContain(
+    expect((await seen({ cwd, ...size }, 'explain', 'lora-rank')).text).toContain(
       '    [tool.memfix.transforms.lora-rank]\n    rank = 64\n',
     );
   });
@@ -181,21 +183,21 @@ describe('no dead ends', () => {
   test('fix and check --fix are apply, and what others write is understood', async () => {
     for (const words of [['fix'], ['check', '--fix'], ['apply', '--select', 'ALL']]) {
       const own = repositoryWith({ 'evaluate.py': EVALUATE });
-      const { code, text } = await seen({ cwd: own }, ...words);
+      const { code, text } = await seen({ cwd: own, ...size }, ...words);
       expect([code, /^fixed +evaluate\.py:8 +no-grad/m.test(text)]).toEqual([0, true]);
       commit(own);
     }
     const cwd = folderWith();
-    const help = (await seen({ cwd }, 'check', '--help')).text;
-    expect((await seen({ cwd }, '--help', 'check')).text).toBe(help);
-    expect(help).toContain('short (default), full, concise, json,');
-    expect((await seen({ cwd }, 'list', '--help')).text).toContain('full (default) or json');
+    const help = (await seen({ cwd, ...size }, 'check', '--help')).text;
+    expect((await seen({ cwd, ...size }, '--help', 'check')).text).toBe(help);
+    expect(flat(help)).toContain('short (default), full, concise, json,');
+    expect(flat((await seen({ cwd, ...size }, 'list', '--help')).text)).toContain('full (default) or json');
   });
 
   test('no file to look at is said', async () => {
-    const { code, text } = await seen({ cwd: folderWith({ 'notes.txt': '' }) }, 'check');
+    const { code, text } = await seen({ cwd: folderWith({ 'notes.txt': '' }), ...size }, 'check');
     expect([code, text.trim()]).toEqual([0, 'There were no Python files to look at.']);
-    const { text: changed } = await seen({ cwd: repositoryWith(FILES) }, 'check', '--changed');
+    const { text: changed } = await seen({ cwd: repositoryWith(FILES), ...size }, 'check', '--changed');
     expect(changed.trim()).toBe('No Python file has changed.');
   });
 
@@ -205,18 +207,18 @@ describe('no dead ends', () => {
     [['check', '--add-noqa'], 'Did you mean `memfix baseline`?'],
     [['check', 'src/*.py'], 'Next: Check the pattern'],
   ])('%j leads to what memfix has, in lines that fit', async (words, expected) => {
-    const { code, text, lines } = await seen({ cwd: folderWith(), cols: 60 }, ...words);
+    const { code, text, lines } = await seen({ cwd: folderWith(), ...size }, ...words);
     expect(code).toBe(2);
     expect(text.replace(/\n {2}/g, ' ')).toContain(expected);
-    expect(widest(lines)).toBeLessThanOrEqual(60);
+    expect(widest(lines)).toBeLessThanOrEqual(size.cols);
   });
 
   test('the next command aims at what was looked at', async () => {
     const cwd = repositoryWith({ 'one/evaluate.py': EVALUATE, 'two/evaluate.py': EVALUATE });
-    const { text } = await seen({ cwd, cols: 120 }, 'check', '--select', 'no-grad', 'one', '--no-cache');
+    const { text } = await seen({ cwd, ...size }, 'check', '--select', 'no-grad', 'one', '--no-cache');
     const next = /Run `memfix (apply [^`]*)` to fix (\d+)/.exec(text.replaceAll('\n', ' '));
     expect(next?.[1]).toBe('apply --select no-grad one');
-    const { text: done } = await seen({ cwd }, ...(next?.[1] ?? '').split(' '));
+    const { text: done } = await seen({ cwd, ...size }, ...(next?.[1] ?? '').split(' '));
     expect(done).toContain(`Fixed ${next?.[2]} finding`);
     expect(git(cwd, 'status', '--porcelain')).toBe(' M one/evaluate.py\n');
   });
@@ -228,11 +230,11 @@ describe('no dead ends', () => {
       git(join(above, name), 'add', '.');
       git(join(above, name), 'commit', '--quiet', '--message', 'first');
     }
-    expect((await seen({ cwd: above }, 'apply')).text).toContain('Fixed 2 findings in 2 files');
-    const { code, text } = await seen({ cwd: above }, 'undo');
+    expect((await seen({ cwd: above, ...size }, 'apply')).text).toContain('Fixed 2 findings in 2 files');
+    const { code, text } = await seen({ cwd: above, ...size }, 'undo');
     expect([code, text]).toEqual([2, expect.stringContaining('  memfix undo one\n')]);
     expect(text).toContain('  memfix undo two\n');
-    expect((await seen({ cwd: above }, 'undo', 'two')).code).toBe(0);
+    expect((await seen({ cwd: above, ...size }, 'undo', 'two')).code).toBe(0);
     expect(readFileSync(join(above, 'two', 'evaluate.py'), 'utf8')).toBe(EVALUATE);
   });
 });

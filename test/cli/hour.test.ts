@@ -35,7 +35,7 @@ test('words of other tools that can only mean one thing are taken', async () => 
 describe.each(SIZES)('at $cols × $rows', (size) => {
   test('a page that is piped fits the terminal that it is read in', async () => {
     const cwd = folderWith({ 'a.py': 'from torch import load\nmodel = load("a.pt")\n' });
-    const { lines } = await seen({ cwd, ...size, piped: true }, 'explain', 'load-map-location');
+    const { lines } = await seen({ cwd, ...size, behind: '| cat' }, 'explain', 'load-map-location');
     const prose = lines.slice(0, lines.indexOf('Example'));
     expect(prose.length).toBeGreaterThan(10);
     expect(widest(prose)).toBeLessThanOrEqual(Math.min(size.cols, 80));

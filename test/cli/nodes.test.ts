@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { satisfies } from 'semver';
 import { describe, expect, test } from 'vitest';
 import { root } from '../../src/dev/project.js';
+import { SIZES, seen } from '../support/seen.js';
 
 /** The oldest Node that memfix runs on, and the releases that are kept up. */
 const OLDEST = '20.19.0';
@@ -30,6 +31,14 @@ describe.each(OTHERS)('Node %s', (version) => {
     expect(execFileSync(other, ['--version'], { encoding: 'utf8' })).toBe(`v${version}\n`);
     for (const words of [['check'], ['diff'], ['list']])
       expect(run(other, words)).toEqual(run(process.execPath, words));
+  });
+
+  test.each(SIZES)('shows the same in a terminal of $cols × $rows', { timeout: 300_000 }, async (size) => {
+    const cwd = join(root, 'fixtures', '_demo');
+    const shown = async (node: string) => seen({ cwd, ...size, node }, 'check', '--no-cache', '.');
+    const { code, text } = await shown(nodeOf(version));
+    expect({ code, text }).toEqual({ code: 1, text: (await shown(process.execPath)).text });
+    expect(text).not.toMatch(/warning|EBADENGINE/i);
   });
 });
 

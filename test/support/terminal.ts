@@ -15,8 +15,10 @@ export interface TerminalOptions {
   readonly cols?: number;
   readonly rows?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** Its standard output goes through another program. */
-  readonly piped?: boolean;
+  /** What a shell is told behind the command: `| cat`, `< file`. */
+  readonly behind?: string;
+  /** The Node that runs it. */
+  readonly node?: string;
 }
 
 /** The built program in a real terminal. */
@@ -29,12 +31,12 @@ export class Terminal {
   #wake: () => void = () => {};
 
   constructor(
-    { cwd, cols = 80, rows = 24, env = {}, piped = false }: TerminalOptions,
+    { cwd, cols = 80, rows = 24, env = {}, behind, node = process.execPath }: TerminalOptions,
     ...words: readonly string[]
   ) {
     this.#cols = cols;
-    const pipe = piped ? ['/bin/sh', '-c', '"$@" | cat', 'sh'] : [];
-    const program = [...pipe, process.execPath, join(root, 'dist', 'cli.js'), ...words];
+    const shell = behind === undefined ? [] : ['/bin/sh', '-c', `"$@" ${behind}`, 'sh'];
+    const program = [...shell, node, join(root, 'dist', 'cli.js'), ...words];
     this.#pty = spawn('/bin/sh', ['-c', STAYS, 'sh', ...program], {
       ...{ cwd, cols, rows },
       env: {
