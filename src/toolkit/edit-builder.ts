@@ -13,6 +13,7 @@ import {
 import * as blocks from '../syntax/blocks.js';
 import { type Extraction, extractLoopBody } from '../syntax/extract.js';
 import * as layout from '../syntax/layout.js';
+import { withoutLongLines } from '../syntax/long-lines.js';
 import type { PyNode } from '../syntax/node.js';
 import { addEntries, setEntry, type YamlEntry, type YamlScalar, type YamlSection } from '../syntax/yaml.js';
 import type { Advice, Fix, Import, Numerics, Refusal, Safety, TransformMeta } from './contract.js';
@@ -50,6 +51,8 @@ export class EditBuilder {
   }
 
   readonly #edits: Edit[] = [];
+  /** Lists that items were added to. */
+  readonly #grown: PyNode[] = [];
   readonly #near: number[] = [];
   readonly #imports: Import[] = [];
   readonly #beside = new Map<string, FileEdits>();
@@ -114,7 +117,7 @@ export class EditBuilder {
   /** Adds `name=value` right after an existing keyword argument, in that argument's own style. */
   addKeywordAfter(keyword: PyNode, name: string, value: string): void {
     if (keyword.parent?.closest('string') !== undefined) throw new Unfixable('it stands in an f-string');
-    this.#edits.push(...keywordAfter(this.module, keyword, name, value));
+    this.#grow(keyword.parent, keywordAfter(this.module, keyword, name, value));
   }
 
   /** Adds `name=value` as the last argument of a call, in the style of the one before it. */
@@ -126,14 +129,14 @@ export class EditBuilder {
     if (call.closest('string') !== undefined) throw new Unfixable('it stands in an f-string');
     const edits = keywordsAtEnd(this.module, call, added);
     if (edits === undefined) throw new Unfixable('its only argument is a bare generator');
-    this.#edits.push(...edits);
+    this.#grow(call.arguments, edits);
   }
 
   /** Adds a positional argument in front of all others. */
   prependArgument(call: PyNode, text: string): void {
     const edits = argumentAtStart(this.module, call, text);
     if (edits === undefined) throw new Unfixable('its only argument is a bare generator');
-    this.#edits.push(...edits);
+    this.#grow(call.arguments, edits);
   }
 
   /** Of an expression only one part of it is left: `x.to(d)` becomes `x`. A comment between them must not be lost. */
@@ -207,7 +210,12 @@ export class EditBuilder {
 
   /** Adds `"name": value` right after an existing entry of a dict, in that entry's own style. */
   addEntryAfter(pair: PyNode, name: string, value: string): void {
-    this.#edits.push(...entryAfter(this.module, pair, name, value));
+    this.#grow(pair.parent, entryAfter(this.module, pair, name, value));
+  }
+
+  #grow(list: PyNode | undefined, edits: readonly Edit[]): void {
+    this.#edits.push(...edits);
+    if (list !== undefined) this.#grown.push(list);
   }
 
   /** Like `name`, for a member of a package: an import that the file has of it gets one more name, unless a short one is there. */
@@ -265,7 +273,7 @@ export class EditBuilder {
     return EditBuilder.#given<Fix>({
       kind: 'fix',
       title,
-      edits: together(merged(this.#edits)),
+      edits: together(merged(withoutLongLines(this.module, this.#grown, this.#edits))),
       near: this.#near,
       imports: this.#imports,
       beside: [...this.#beside.values()],

@@ -3,6 +3,7 @@ import { placeOf } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { repetitionOf } from '../../src/semantic/repetition.js';
 import { decoratorsOf, enclosingClass, enclosingFunction } from '../../src/semantic/statements.js';
+import { lineLimit, widthOf } from '../../src/syntax/long-lines.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
 /** Where programs keep a copy of their code with the results of one run. */
@@ -87,22 +88,13 @@ function isBusy(property: PyNode): boolean {
   });
 }
 
-/** The usual limits of linters. */
-const LIMITS: readonly number[] = [88, 100, 120];
-
 /** How long lines of a file may be, going by the longest. */
 export function longestLine(module: PyModule): number {
   return module.memo(findLimit, module);
 }
 
 function findLimit({ text }: PyModule): number {
-  const longest = Math.max(0, ...text.split(/\r\n|\r|\n/).map(widthOf));
-  return LIMITS.find((limit) => longest <= limit) ?? Number.POSITIVE_INFINITY;
-}
-
-/** Without a comment at its end, for which linters make exceptions. */
-function widthOf(line: string): number {
-  return line.replace(/\s*#.*$/, '').replaceAll('\t', '    ').length;
+  return lineLimit(text);
 }
 
 /**
