@@ -129,9 +129,19 @@ export class Neighbours {
     if (kept !== undefined) this.#drop(name, kept);
   }
 
-  /** What a file is by itself; undefined where it does not parse. */
+  /**
+   * What a file is by itself; undefined where it does not parse. The pieces of such a file that can be read say the same
+   * whichever file asks.
+   */
   #parsed(found: ProjectFile, inPieces: boolean): PyModule | undefined {
     if (found.isGarbled) return undefined;
+    const { tree, module } = this.#keptFor(found, inPieces);
+    if (inPieces || !tree.hasError) return module;
+    const pieces = this.#keptFor(found, true);
+    return pieces.tree.hasError ? undefined : pieces.module;
+  }
+
+  #keptFor(found: ProjectFile, inPieces: boolean): Kept {
     const { key } = found;
     const name = nameOf(found, inPieces);
     const known = this.#kept.get(name);
@@ -139,9 +149,7 @@ export class Neighbours {
     const kept = known?.key === key ? known : this.#parse(found, inPieces);
     this.#kept.delete(name);
     this.#kept.set(name, kept);
-    if (!kept.tree.hasError) return kept.module;
-    // Its pieces that can be read say the same whichever file asks.
-    return inPieces ? undefined : this.#parsed(found, true);
+    return kept;
   }
 
   #parse(found: ProjectFile, inPieces: boolean): Kept {

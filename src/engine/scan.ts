@@ -127,7 +127,27 @@ function scanParsed(
   cells: readonly number[] = [],
 ): Scan | Skipped {
   const inPieces = file.named === true ? undefined : scanInPieces(setup, file, candidates, glimpse, cells);
-  return inPieces ?? scanTree(setup, file, candidates, glimpse, setup.parser.parse(glimpse.text), cells);
+  return inPieces ?? scanWhole(setup, file, candidates, glimpse, cells);
+}
+
+/** Files beside it of which a scan may learn only while it runs that they do not parse. */
+const BROKEN_BESIDE = 100;
+
+function scanWhole(
+  setup: EngineSetup,
+  file: SourceFile,
+  candidates: readonly Transform[],
+  glimpse: Glimpse,
+  cells: readonly number[],
+  broken = 0,
+): Scan | Skipped {
+  try {
+    return scanTree(setup, file, candidates, glimpse, setup.parser.parse(glimpse.text), cells);
+  } catch (error) {
+    // It is about another file, of which that is known from now on.
+    if (!(error instanceof NotInPieces) || broken >= BROKEN_BESIDE) throw error;
+    return scanWhole(setup, file, candidates, glimpse, cells, broken + 1);
+  }
 }
 
 /** Parses no more of a file than is asked for. Findings are the same: a permanent test compares. */

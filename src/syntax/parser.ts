@@ -165,7 +165,9 @@ class TreeParser implements PythonParser {
     });
     return {
       root,
-      hasError: false,
+      get hasError() {
+        return root.isBroken;
+      },
       isInPieces: true,
       hasErrorElsewhere: () => this.#hasError(plain(root.unread)),
       dispose: () => {

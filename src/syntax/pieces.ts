@@ -24,6 +24,7 @@ export class ModuleInPieces extends PyNode {
   /** Parts that were parsed with the only body in them, and bodies that were parsed apart. */
   readonly #withBody = new Set<number>();
   readonly #apart = new Set<Piece>();
+  #isBroken = false;
 
   constructor(
     private readonly whole: string,
@@ -37,6 +38,16 @@ export class ModuleInPieces extends PyNode {
     this.#outline = outline;
     this.#starts = [0, ...outline.statements.slice(1)];
     this.#bodies = new Map(outline.pieces.filter(isWorthIt).map((piece) => [piece.bodyStart, piece]));
+  }
+
+  /** Whether a part could not be read by itself. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  #breaks(): NotInPieces {
+    this.#isBroken = true;
+    return new NotInPieces('a part of it cannot be read by itself');
   }
 
   /** A module has none. */
@@ -90,7 +101,7 @@ export class ModuleInPieces extends PyNode {
       for (const { bodyStart, bodyEnd } of pieces) rest.leaveOut(bodyStart, bodyEnd, NEXT_STATEMENT);
     const text = rest.upTo(end);
     const tree = this.read(follows ? text + NEXT_STATEMENT : text);
-    if (tree === undefined) throw new NotInPieces();
+    if (tree === undefined) throw this.#breaks();
     const source = new TreeSource(
       this.whole,
       tree,
@@ -99,7 +110,7 @@ export class ModuleInPieces extends PyNode {
     );
     const nodes = source.statements(this);
     const found = follows ? nodes.slice(0, -1) : nodes;
-    if (follows && nodes.at(-1)?.start !== end) throw new NotInPieces();
+    if (follows && nodes.at(-1)?.start !== end) throw this.#breaks();
     let next = 0;
     for (let part = from; part < to; part++) {
       const first = next;
@@ -128,7 +139,7 @@ export class ModuleInPieces extends PyNode {
     const tree = this.read(this.whole.slice(piece.start, piece.end));
     const source = tree && new TreeSource(this.whole, tree, (offset) => offset + piece.start);
     const found = source?.bodyOfFunction(body);
-    if (found === undefined) throw new NotInPieces();
+    if (found === undefined) throw this.#breaks();
     this.#apart.add(piece);
     return found;
   };

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, truncateSync } from 'n
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FORMAT_NAMES } from '../../src/report/formats/formats.js';
+import { transforms } from '../../transforms/index.js';
 import { availableParsers } from '../support/parsers.js';
 import { processorTime } from '../support/processor-time.js';
 import { commit, folderWith, listing, repositoryWith } from '../workspace/folders.js';
@@ -34,6 +35,21 @@ describe('a file that is not Python 3', () => {
     for (const name of ['broken.py', 'python2.py', 'conflict.py'] as const) {
       expect(readFileSync(join(cwd, name), 'utf8')).toBe(FILES[name]);
     }
+  });
+
+  test.each([
+    ['import .other as it\n'],
+    ['import\n'],
+    ['from . import\n'],
+    ['class Broken\n    x = 1\n'],
+    ['FOUND = {"a": f() "b": g()}\n'],
+  ])('beside another one breaks nothing there: %j', async (broken) => {
+    const build =
+      'import torch\n\n\ndef build(model, path):\n    model.load_state_dict(torch.load(path))\n    return model.cuda()\n';
+    const cwd = repositoryWith({ 'build.py': build, 'broken.py': broken });
+    const { code, stdout, stderr } = await memfix({ cwd, transforms }, 'check', ...concise);
+    expect(stderr).not.toContain('Internal error');
+    expect([code, stdout]).toEqual([1, expect.stringContaining('build.py:5:33: load-map-location')]);
   });
 
   test('is an error with --strict', async () => {
