@@ -4,7 +4,8 @@ import { type Compared, compared, type Files, type Known, parseBaseline } from '
 import type { Report } from '../report/report.js';
 import { bytesOf } from '../workspace/bounded.js';
 import { codeOf, Failure, reasonOf } from '../workspace/failure.js';
-import { shownFrom, slashed } from '../workspace/places.js';
+import { isInside, shownFrom, slashed } from '../workspace/places.js';
+import type { Project } from '../workspace/project.js';
 import type { Context } from './context.js';
 import type { Look } from './looking.js';
 
@@ -38,20 +39,44 @@ export function recordedIn(context: Context, file: string): readonly Known[] | u
   );
 }
 
-/** How a baseline in this file calls the files of a run. */
-export function filesOf({ io }: Context, { targets }: Pick<Look, 'targets'>, file: string): Files {
+/** How a baseline in this file calls the files of a run, and what of it that run looked for. */
+export function filesOf({ io }: Context, look: Look, file: string, unread: readonly Unread[]): Files {
+  const { project, targets } = look;
   const folder = dirname(file);
   const nameOf = (path: string) => slashed(relative(folder, resolve(io.cwd, path)));
-  const seen = new Set([...targets.keys()].map(nameOf));
+  const skipped = new Set(unread.map(({ path }) => path));
+  const seen = new Set([...targets.keys()].filter((path) => !skipped.has(path)).map(nameOf));
+  const isGone = (name: string) => !existsSync(resolve(folder, name));
+  const isWhole = isAboutAll(project);
   return {
     nameOf,
-    isSeen: (name) => seen.has(name),
-    isGone: (name) => !existsSync(resolve(folder, name)),
+    isGone,
+    isLookedFor({ path, id }) {
+      if (project.newLines !== undefined) return false;
+      const place = resolve(folder, path);
+      if (!project.rulesFor(place).selectedFor(place).has(id)) return false;
+      // A file that is gone may have another name outside of what was looked at.
+      return seen.has(path) || (isWhole && isGone(path));
+    },
   };
 }
 
+interface Unread {
+  readonly path: string;
+}
+
+function isAboutAll({ request: { cwd, paths, since }, root }: Project): boolean {
+  const folders = paths.length === 0 ? [cwd] : paths.map((path) => resolve(cwd, path));
+  return since === undefined && folders.some((folder) => isInside(root, folder));
+}
+
 /** The report without what the baseline of `--baseline` knows; the same where none was asked for. */
-export function withoutKnown(context: Context, look: Look, report: Report): Report {
+export function withoutKnown(
+  context: Context,
+  look: Look,
+  report: Report,
+  crashes: readonly Unread[],
+): Report {
   const named = context.args.text('baseline');
   if (named === undefined) return report;
   const file = baselineFile(context, named, look);
@@ -62,7 +87,8 @@ export function withoutKnown(context: Context, look: Look, report: Report): Repo
       `${shownFrom(context.io.cwd, file)} does not exist`,
       'Record today’s findings with `memfix baseline`; `--baseline=FILE` names another file.',
     );
-  const { scans, known, gone }: Compared = compared(report.scans, recorded, filesOf(context, look, file));
+  const files = filesOf(context, look, file, [...report.skipped, ...crashes]);
+  const { scans, known, gone }: Compared = compared(report.scans, recorded, files);
   return { ...report, scans, baseline: { known: known.length, gone: gone.length } };
 }
 

@@ -140,7 +140,7 @@ export async function lookThrough(
     ...(plugins && { plugins: plugins.map(({ name, file }) => ({ name, file })), isWhole: isWhole === true }),
   });
   const means = {
-    isTextWanted: purpose !== 'places',
+    isTextWanted: purpose !== 'places' || project.newLines !== undefined,
     examiner,
     targets: look.targets,
     stampOf: (target: string) => project.ground.stamp(target),

@@ -90,11 +90,8 @@ type Recorded = ReadonlyMap<string, ReadonlySet<string>>;
 /** What was seen, without what the baseline of `--baseline` knows. */
 export async function newIn(context: Context, look: Look): Promise<Visit & { readonly known: Recorded }> {
   const seen = await lookThrough(context, look, 'report');
-  const { scans } = withoutKnown(context, look, {
-    scans: seen.scans,
-    skipped: seen.skipped,
-    checked: seen.files,
-  });
+  const { skipped, crashes, files: checked } = seen;
+  const { scans } = withoutKnown(context, look, { scans: seen.scans, skipped, checked }, crashes);
   const left = new Set(
     scans.flatMap(({ file, findings }) => findings.map(({ key }) => `${file.path}\n${key}`)),
   );

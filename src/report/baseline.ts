@@ -14,15 +14,15 @@ export interface Compared {
   readonly scans: readonly Scan[];
   readonly known: readonly Known[];
   readonly gone: readonly Known[];
-  /** Recorded ones that this run says nothing about, since it did not look there. */
+  /** Recorded ones that this run says nothing about, since it did not look for them. */
   readonly unseen: readonly Known[];
 }
 
 export interface Files {
   /** The path of a file as the baseline calls it. */
   nameOf(path: string): string;
-  /** Whether this run looked at a file of the baseline. */
-  isSeen(name: string): boolean;
+  /** Whether this run would have found a recorded finding that is still there. */
+  isLookedFor(entry: Known): boolean;
   isGone(name: string): boolean;
 }
 
@@ -83,12 +83,11 @@ export function compared(scans: readonly Scan[], baseline: readonly Known[], fil
   const remaining = take(fresh, (_, finding) => moved.take(entryOf('', finding)));
   const taken = new Set(known);
   const rest = left.rest().filter((entry) => !taken.has(entry));
-  const isToldOf = ({ path }: Known) => files.isSeen(path) || files.isGone(path);
   return {
     scans: remaining,
     known,
-    gone: rest.filter(isToldOf),
-    unseen: rest.filter((entry) => !isToldOf(entry)),
+    gone: rest.filter((entry) => files.isLookedFor(entry)),
+    unseen: rest.filter((entry) => !files.isLookedFor(entry)),
   };
 }
 

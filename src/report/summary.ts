@@ -18,7 +18,9 @@ export function summarize(report: Report, isVerbose = false): string {
   ];
   const next = report.oom === undefined ? nextStep(counts, report) : reviewOf(report);
   const did = report.fixed === undefined ? '' : fixedSentence(report.fixed, report.taken ?? []);
-  return [did, `${facts.join('; ')}.`, debts(report), next].filter((sentence) => sentence !== '').join(' ');
+  return [did, `${facts.join('; ')}.`, debts(report, counts.findings === 0), next]
+    .filter((sentence) => sentence !== '')
+    .join(' ');
 }
 
 export function fixedSentence(fixed: NonNullable<Report['fixed']>, taken: readonly Taken[]): string {
@@ -33,11 +35,14 @@ export function fixedSentence(fixed: NonNullable<Report['fixed']>, taken: readon
 }
 
 /** What the baseline has to do with it. */
-function debts({ baseline }: Report): string {
-  if (baseline === undefined) return '';
+function debts({ baseline }: Report, isAllKnown: boolean): string {
+  if (baseline === undefined || (baseline.known === 0 && baseline.gone === 0)) return '';
   const known = `${plural(baseline.known, 'known finding')} of the baseline ${baseline.known === 1 ? 'is' : 'are'} left out`;
   if (baseline.gone === 0) return `${known}.`;
-  return `${known}; ${baseline.gone} ${baseline.gone === 1 ? 'is' : 'are'} gone: \`memfix baseline\` forgets ${baseline.gone === 1 ? 'it' : 'them'}.`;
+  const gone = `${known}; ${baseline.gone} ${baseline.gone === 1 ? 'is' : 'are'} gone`;
+  // It records what is new, too.
+  if (!isAllKnown) return `${gone}.`;
+  return `${gone}: \`memfix baseline\` forgets ${baseline.gone === 1 ? 'it' : 'them'}.`;
 }
 
 function found(counts: Tally, report: Report, isVerbose: boolean): string {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { folderWith, put, repositoryWith } from '../workspace/folders.js';
+import { commit, folderWith, put, repositoryWith } from '../workspace/folders.js';
 import { memfix } from './command-line.js';
 
 const FILE = 'memfix-baseline.json';
@@ -35,14 +35,41 @@ describe('memfix baseline', () => {
     expect(readFileSync(join(cwd, FILE), 'utf8')).toBe(text);
   });
 
-  test('keeps what lies outside of the paths given, and forgets what is gone', async () => {
+  test('keeps what this run did not look for, and forgets what is gone', async () => {
     const cwd = repository();
     await memfix({ cwd }, 'baseline');
     put(cwd, { 'a.py': 'risk()\n', 'c.py': 'hint()\nhint()\n' });
     const { stderr } = await memfix({ cwd }, 'baseline', 'a.py');
     expect(stderr).toContain('Recorded 4 findings (1 gone) in memfix-baseline.json.');
     rmSync(join(cwd, 'sub'), { recursive: true });
-    expect((await memfix({ cwd }, 'baseline', 'a.py')).stderr).toContain('Recorded 2 findings (2 gone)');
+    // It may have another name outside of what was looked at.
+    expect((await memfix({ cwd }, 'baseline', 'a.py')).stderr).toContain('Recorded 4 findings in');
+    expect((await memfix({ cwd }, 'baseline')).stderr).toContain('Recorded 3 findings (1 new, 2 gone)');
+  });
+
+  test.each([['--since', 'HEAD'], ['--select', 'leak'], ['--ignore', 'drop-hold'], ['--changed']])(
+    'a run narrowed by %s forgets nothing, and calls nothing gone',
+    async (...narrowed) => {
+      const cwd = repository();
+      const setting = { cwd, build: 'warm' };
+      await memfix(setting, 'baseline');
+      const text = readFileSync(join(cwd, FILE), 'utf8');
+      commit(cwd);
+      put(cwd, { 'a.py': 'hold()\nrisk()\nx = 1\n' });
+      await memfix(setting, 'check');
+      const { code, stderr } = await memfix(setting, 'baseline', ...narrowed);
+      expect([code, stderr]).toEqual([0, expect.stringContaining('Recorded 5 findings in')]);
+      expect(readFileSync(join(cwd, FILE), 'utf8')).toBe(text);
+      expect((await memfix(setting, 'check', '--baseline', ...narrowed)).stderr).not.toContain('gone');
+    },
+  );
+
+  test('a file that does not parse today keeps its debts', async () => {
+    const cwd = repository();
+    await memfix({ cwd }, 'baseline');
+    put(cwd, { 'a.py': 'hold()\nrisk()\nx = = 1\n' });
+    expect((await memfix({ cwd }, ...concise, '--baseline')).stderr).not.toContain('gone');
+    expect((await memfix({ cwd }, 'baseline')).stderr).toContain('Recorded 5 findings in');
   });
 
   test('-o names another file, and - is standard output', async () => {
@@ -90,7 +117,12 @@ describe('check --baseline', () => {
     put(cwd, { 'a.py': 'risk()\n', 'd.py': 'hold()\n' });
     const { stdout, stderr } = await memfix({ cwd }, ...concise, '--baseline');
     expect(stdout).toBe('d.py:1:1: drop-hold [safe] hold costs memory\n');
-    expect(stderr).toContain('4 known findings of the baseline are left out; 1 is gone');
+    // `memfix baseline` would forget the one and record the other.
+    expect(stderr).toContain('4 known findings of the baseline are left out; 1 is gone. ');
+    rmSync(join(cwd, 'd.py'));
+    expect((await memfix({ cwd }, ...concise, '--baseline')).stderr).toContain(
+      '1 is gone: `memfix baseline` forgets it.',
+    );
   });
 
   test('counts as gone only what was looked at', async () => {
@@ -99,6 +131,16 @@ describe('check --baseline', () => {
     put(cwd, { 'a.py': 'x = 1\n', 'c.py': 'y = 1\n' });
     const { stdout } = await memfix({ cwd }, 'check', '--output-format', 'json', '--baseline', 'a.py');
     expect(JSON.parse(stdout).summary.baseline).toEqual({ known: 0, gone: 2 });
+  });
+
+  test('counts only files of its own findings as changed', async () => {
+    const cwd = repository();
+    await memfix({ cwd }, 'baseline');
+    put(cwd, { 'sub/b.py': 'def f():\n    hold()\n    hold()\n', 'd.py': 'hold()\n' });
+    const { stderr } = await memfix({ cwd }, ...concise, '--baseline');
+    expect(stderr).toContain('1 fix is in a file with uncommitted changes');
+    commit(cwd);
+    expect((await memfix({ cwd }, ...concise, '--baseline', '--changed')).stderr).not.toContain('baseline');
   });
 
   test('a file without = is wrong usage, and not a path to look at', async () => {

@@ -8,7 +8,7 @@ import { type Context, EXIT } from '../context.js';
 import { lookThrough, prepare } from '../looking.js';
 import { strictness } from '../results.js';
 
-/** Records today's findings: `check --baseline` tells only of others. What lies outside of the paths given stays recorded. */
+/** Records today's findings: `check --baseline` tells only of others. What this run did not look for stays recorded. */
 export async function baseline(context: Context): Promise<number> {
   const { args, io } = context;
   if (args.readsStdin) throw args.misuse('a baseline is about files; `-` reads standard input.');
@@ -18,7 +18,7 @@ export async function baseline(context: Context): Promise<number> {
   const file = baselineFile(context, isPrinted ? undefined : named, look);
   const before = recordedIn(context, file) ?? [];
   const seen = await lookThrough(context, look, 'places');
-  const files = filesOf(context, look, file);
+  const files = filesOf(context, look, file, [...seen.skipped, ...seen.crashes]);
   const { known, gone, unseen } = compared(seen.scans, before, files);
   const today = findingsIn(seen.scans, files);
   const text = renderBaseline([...today, ...unseen]);

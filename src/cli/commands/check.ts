@@ -36,21 +36,22 @@ async function checkFiles(context: Context): Promise<number> {
   const look = await prepare(context);
   const proven = await provenOf(context, look);
   const needsText =
-    outputs.some(({ format }) => format !== 'concise') ||
-    evidence !== undefined ||
-    proven !== undefined ||
-    look.project.newLines !== undefined;
+    outputs.some(({ format }) => format !== 'concise') || evidence !== undefined || proven !== undefined;
   const seen = await lookThrough(context, look, needsText ? 'report' : 'places');
-  const found = withoutKnown(context, look, {
-    scans: seen.scans,
-    skipped: seen.skipped,
-    checked: seen.files,
+  const fresh = withoutKnown(
+    context,
+    look,
+    { scans: seen.scans, skipped: seen.skipped, checked: seen.files },
+    seen.crashes,
+  );
+  const found: Report = {
+    ...fresh,
     exclude: look.project.excluded,
     unsafeFixes: look.project.rules.unsafeFixes,
-    ...(await heldIn(context, look, seen.scans)),
+    ...(await heldIn(context, look, fresh.scans)),
     ...(proven && { proven }),
     ...(look.project.config.gpu !== undefined && { runs: await runsOf(look) }),
-  });
+  };
   const report =
     evidence === undefined
       ? found
