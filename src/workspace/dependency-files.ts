@@ -84,17 +84,24 @@ export function plain(text: string): string {
 export function requirement(written: string, source: string | (() => string)): readonly Statement[] {
   const words = plain(written);
   if (/^[\w+]+:\/\//.test(words)) {
-    const name = PACKAGES.find((known) => new RegExp(`(?:[#&]egg=|/)${known}(?![a-z])`, 'i').test(words));
+    const name = PACKAGES.find((known) => isAddressOf(known, words));
     return name === undefined ? [] : [[name, fromAddress(words, placeOf(source))]];
   }
   const [, called = '', rest = ''] =
-    /^([A-Za-z0-9][\w.-]*) ?(?:\[[^\]]*\])? ?(.*)$/.exec(words.replace(/ --\w.*$/, '')) ?? [];
+    /^([A-Za-z0-9][\w.-]*) ?(?:\[[^\]]*\])? ?(.*)$/.exec(words.replace(/ --?[A-Za-z].*$/, '')) ?? [];
   const name = packageOf(called);
   if (name === undefined) return [];
   const place = placeOf(source);
   if (rest.startsWith('@')) return [[name, fromAddress(rest.slice(1).trim(), place)]];
   const [specifier = '', marker] = rest.split(';', 2);
   return stated(name, pinOf(specifier, place), marker !== undefined);
+}
+
+/** An archive is of the package that its own name begins with, whatever the folders above it are called. */
+function isAddressOf(name: string, address: string): boolean {
+  const archive = /\/([A-Za-z]\w*)-\d[^/#?]*\.(?:whl|zip|tar\.\w+|tgz)(?:[#?;\s]|$)/.exec(address)?.[1];
+  if (archive !== undefined) return packageOf(archive) === name;
+  return new RegExp(`(?:[#&]egg=|/)${name}(?=-\\d|\\.git\\b|[[/@#&?;\\s]|$)`, 'i').test(address);
 }
 
 function placeOf(source: string | (() => string)): string {
@@ -260,9 +267,11 @@ export function readSetupCfg(text: string, source: string): readonly Statement[]
 
 /** A conda environment, with what it has pip install. */
 export function readEnvironment(text: string, source: string): readonly Statement[] {
+  let section = '';
   return text.split(/\r\n|\r|\n/).flatMap((row, index) => {
+    section = /^(\w+):/.exec(row)?.[1] ?? section;
     const [, listed] = /^- (.+)$/.exec(plain(row)) ?? [];
-    return listed === undefined
+    return listed === undefined || section === 'channels'
       ? []
       : condaRequirement(unquoted(listed.replace(/ #.*$/, '')), `${source}:${index + 1}`);
   });

@@ -7,6 +7,7 @@ import {
   requirement,
   type Statement,
 } from './dependency-files.js';
+import { askedFor } from './installer-options.js';
 import { PYTHON } from './targets.js';
 
 /** Programs that install packages. None is run: what they install is read from their text. */
@@ -94,8 +95,9 @@ function installed(command: string, source: string): readonly Statement[] {
       (word, index) => tool !== -1 && index > tool && /^(?:install|add)$/.test(word),
     );
     if (verb === -1) return [];
-    const read = /conda|mamba/.test(words[tool] ?? '') ? condaRequirement : requirement;
-    return words.slice(verb + 1).flatMap((word) => (word.startsWith('-') ? [] : read(word, source)));
+    const isConda = /conda|mamba/.test(words[tool] ?? '');
+    const read = isConda ? condaRequirement : requirement;
+    return askedFor(words.slice(verb + 1), isConda).flatMap((word) => read(word, source));
   });
 }
 

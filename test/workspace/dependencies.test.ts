@@ -58,6 +58,15 @@ describe('requirements files', () => {
     ]);
   });
 
+  test('options after a requirement, as people write them', () => {
+    const text = [
+      '-f https://example.org/whl/torch_stable.html',
+      '--find-links https://example.org/whl/torch',
+      'torch==1.6 -f https://example.org/whl/torch_stable.html',
+    ].join('\n');
+    expect(inFolder({ 'requirements.txt': text })).toEqual(['torch ==1.6 @ requirements.txt:3']);
+  });
+
   test('one revision stays what it is, a branch moves', () => {
     const text = [
       'transformers @ git+https://example.org/huggingface/transformers@e45e756d2220',
@@ -240,7 +249,9 @@ peft = peft<0.6
 
   test('conda environments', () => {
     const text = `name: train
-channels: [pytorch, nvidia]
+channels:
+  - pytorch
+  - transformers
 dependencies:
   - python=3.10
   - pytorch::pytorch=2.1   # with CUDA
@@ -249,18 +260,20 @@ dependencies:
   - peft 0.10.*
   - diffusers=0.27.2=pyhd8ed1ab_0
   - pip:
-      - transformers==4.40.1
+      - -f https://example.org/whl/torch_stable.html
+      - --extra-index-url https://example.org/whl/torch
+      - transformers==4.40.1 --find-links https://example.org/transformers
       - trl
 `;
     const cwd = folderWith({ 'environment.yml': text });
     expect(found(cwd)).toEqual([
-      'accelerate >=0.26,<0.30 @ environment.yml:7',
-      'diffusers ==0.27.2.* @ environment.yml:9',
-      'peft ==0.10.* @ environment.yml:8',
-      'python ==3.10.* @ environment.yml:4',
-      'torch ==2.1.* @ environment.yml:5',
-      'transformers ==4.40.1 @ environment.yml:11',
-      'trl * @ environment.yml:12',
+      'accelerate >=0.26,<0.30 @ environment.yml:9',
+      'diffusers ==0.27.2.* @ environment.yml:11',
+      'peft ==0.10.* @ environment.yml:10',
+      'python ==3.10.* @ environment.yml:6',
+      'torch ==2.1.* @ environment.yml:7',
+      'transformers ==4.40.1 @ environment.yml:15',
+      'trl * @ environment.yml:16',
     ]);
   });
 
@@ -347,6 +360,39 @@ RUN pip3 install diffusers==$VERSION
       'torch ==1.8.1 @ Dockerfile:2',
       'transformers ==4.30.2 @ Dockerfile:4',
       'trl * @ Dockerfile:4',
+    ]);
+    // The word of an option is no requirement, whatever it is called; that of `-e` is one.
+    const stable = 'https://download.example.org/whl/cu102/torch_stable.html';
+    for (const options of [
+      `-f ${stable}`,
+      `-f${stable}`,
+      `-qUf ${stable}`,
+      `--find-links ${stable}`,
+      `--find-links=${stable}`,
+      '--extra-index-url https://example.org/whl/torch',
+      '-i https://example.org/torch/',
+      '-t torch --no-binary torch --log torch',
+      'detectron2 -f https://example.org/wheels/cu101/torch1.8/index.html',
+      'https://example.org/whl/torch-1.8.0+cu101/torch_scatter-2.0.7-cp37-cp37m-linux_x86_64.whl',
+      'git+https://example.org/toshas/torch-fidelity.git',
+      'git+https://example.org/rusty/scatter.git#egg=torch-scatter',
+    ])
+      for (const command of [
+        `pip install --user torch==1.6 ${options}`,
+        `pip install ${options} torch==1.6`,
+        `uv pip install --system torch==1.6 ${options}`,
+      ])
+        expect(inFolder({ Dockerfile: `RUN ${command}\n` }), command).toEqual(['torch ==1.6 @ Dockerfile:1']);
+    expect(
+      inFolder({ Dockerfile: 'RUN conda install -n torch -yc pytorch pytorch=1.6 -p /torch\n' }),
+    ).toEqual(['torch ==1.6.* @ Dockerfile:1']);
+    expect(inFolder({ Dockerfile: 'RUN conda install -c pytorch numpy\n' })).toEqual([]);
+    expect(inFolder({ Dockerfile: 'RUN pip install -e git+https://example.org/a/trl.git@abc123\n' })).toEqual(
+      ['trl from an address @ Dockerfile:1'],
+    );
+    // What is known of no option is not left out.
+    expect(inFolder({ Dockerfile: 'RUN pip install -q --fancy --pre torch==1.6\n' })).toEqual([
+      'torch ==1.6 @ Dockerfile:1',
     ]);
     const nvidia = 'FROM nvcr.io/nvidia/pytorch:23.10-py3\n';
     const cwd = folderWith({ Dockerfile: nvidia });
