@@ -36,7 +36,7 @@ export function passAt(module: PyModule, line: number): Pass | undefined {
     const forwards = evaluation.forwards.filter((call) => statementOf(call) === statement);
     return forwards.length > 0 && runsInEvalMode(module, { ...evaluation, forwards }) === 'yes';
   });
-  return isEvaluated || (fates.length === 0 && value.type === 'call') ? 'evaluation' : undefined;
+  return isEvaluated || (fates.length === 0 && isPass(module, value)) ? 'evaluation' : undefined;
 }
 
 /** What a line appends to a list, or extends it by. */
@@ -72,5 +72,10 @@ function isGiven(module: PyModule, value: PyNode, hops: number): boolean {
   const part = node.type === 'attribute' ? node.object : node.type === 'subscript' ? node.value : undefined;
   if (part !== undefined) return isGiven(module, part, hops + 1);
   if (valueOf(module, node).isTensor) return true;
+  return isPass(module, node);
+}
+
+/** A network is called. */
+function isPass(module: PyModule, node: PyNode): boolean {
   return node.type === 'call' && networksOf(module, node).has(node.function?.text ?? '');
 }

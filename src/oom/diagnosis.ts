@@ -173,14 +173,15 @@ function locate(error: OutOfMemory, source: string, places: Places, files: Check
     spot: places.find(frame),
   }));
   const gradOff = gradOffIn(frames, places);
-  const moments = momentsOf(error.frames, gradOff !== undefined, passIn(frames, places));
+  const isGradOff = gradOff?.isPart === false;
+  const moments = momentsOf(error.frames, isGradOff, passIn(frames, places));
   const own = frames.flatMap(({ frame, spot }) => (spot === undefined ? [] : [{ frame, spot }]));
   const started = own.map(({ spot }) => spot.file);
   const setting = settingOf(frames, places, started.length === 0 ? undefined : programAround(files, started));
   const hints = [
     ...hintsFor(error, { moments, gradOff, located: frames, setting }),
     ...(frames.length === 0 && error.memory === 'GPU' ? [NO_TRACEBACK] : []),
-    ...cluesIn(own, moments, places, gradOff !== undefined),
+    ...cluesIn(own, moments, places, isGradOff),
   ];
   return { error, source, frames, moments, hints, setting };
 }

@@ -3,13 +3,22 @@ import { isGradOffAt, type Pass, passAt } from './code.js';
 import type { Frame } from './frame.js';
 import type { Places, Spot } from './places.js';
 
+type Function = readonly [path: RegExp, name: RegExp];
+
+const DECORATED: Function = [
+  /\/torch\/(?:utils\/_contextlib|autograd\/grad_mode)\.py$/,
+  /^decorate_context$/,
+];
 /** Functions of libraries that run a network without gradients. */
-const LIBRARY: readonly (readonly [path: RegExp, name: RegExp])[] = [
-  [/\/torch\/(?:utils\/_contextlib|autograd\/grad_mode)\.py$/, /^decorate_context$/],
+const LIBRARY: readonly Function[] = [
   [/\/transformers\/generation\//, /^(?:generate|_sample|_beam_search|greedy_search|sample|beam_search)$/],
   [/\/transformers\/trainer\w*\.py$/, /^(?:evaluation_loop|prediction_loop|prediction_step)$/],
   [/\/(?:pytorch_)?lightning\/.*\/(?:evaluation|prediction)_(?:epoch_)?loop\.py$/, /^/],
 ];
+
+function isOf([path, name]: Function, frame: Frame | undefined): boolean {
+  return frame !== undefined && path.test(frame.path) && name.test(frame.name);
+}
 
 interface Found {
   readonly frame: Frame;
@@ -17,9 +26,36 @@ interface Found {
   readonly spot: Spot | undefined;
 }
 
-/** What the code around the frames says it was; the innermost that says something decides. */
-export function passIn(frames: readonly Found[], places: Places): Pass | undefined {
+type Purpose = readonly [pass: Pass, path: RegExp, name: RegExp];
+
+const TRAINERS = /\/(?:transformers\/trainer\w*|trl\/(?:.*\/)?\w*trainer\w*)\.py$/;
+const LIGHTNING = /\/(?:pytorch_lightning|lightning)\//;
+
+/** Functions of libraries that run one step, of a training or of an evaluation. */
+const STEPS: readonly Purpose[] = [
+  ['evaluation', TRAINERS, /^(?:evaluat\w+|_evaluate|predict|prediction_(?:loop|step))$/],
+  ['training', TRAINERS, /^training_step$/],
+  ['evaluation', /\/(?:pytorch_)?lightning\/.*\/(?:evaluation|prediction)_(?:epoch_)?loop\.py$/, /^/],
+  ['evaluation', LIGHTNING, /^(?:validation|test|predict)_step$/],
+  ['training', LIGHTNING, /^(?:_?training_step|_?optimizer_step|closure)$/],
+  ['evaluation', /\/deepspeed\/runtime\//, /^eval_batch$/],
+  ['training', /\/deepspeed\/runtime\//, /^train_batch$/],
+];
+/** Those that run a whole training, and may evaluate in between. */
+const LOOPS: readonly Purpose[] = [
+  ['training', TRAINERS, /^(?:train|_inner_training_loop)$/],
+  ['training', LIGHTNING, /^(?:fit|_fit_impl)$/],
+];
+
+/** What the code around the frames, or a library among them, says it was; the innermost that says something decides. */
+export function passIn(
+  frames: readonly Found[],
+  places: Places,
+  purposes: readonly Purpose[] = [...STEPS, ...LOOPS],
+): Pass | undefined {
   for (const { frame, isLibrary, spot } of frames.toReversed()) {
+    const row = purposes.find(([, path, name]) => isOf([path, name], frame));
+    if (row !== undefined) return row[0];
     // What a network computes is for whoever runs it.
     if (isLibrary || frame.name === 'forward' || spot?.line === undefined) continue;
     const module = places.moduleOf(spot.file);
@@ -29,15 +65,35 @@ export function passIn(frames: readonly Found[], places: Places): Pass | undefin
   return undefined;
 }
 
-/** By what a program that ran out ran without gradients: a place of its own, or a function of a library. */
-export function gradOffIn(frames: readonly Found[], places: Places): string | undefined {
-  // The innermost that says something decides; a checkpoint that is recomputed runs with them.
-  for (const { frame, spot } of frames.toReversed()) {
-    const row = LIBRARY.find(([path, name]) => path.test(frame.path) && name.test(frame.name));
-    if (row !== undefined) return `\`${frame.name === 'decorate_context' ? 'torch.no_grad()' : frame.name}\``;
-    const module = spot?.line === undefined ? undefined : places.moduleOf(spot.file);
-    if (module !== undefined && spot?.line !== undefined && isGradOffAt(module, spot.line))
-      return placeText(spot.file, spot.told ?? { line: spot.line });
-  }
-  return undefined;
+/** What ran without gradients. */
+export interface GradOff {
+  /** A place of the program, or a function of a library. */
+  readonly by: string;
+  /** Only a part of a pass did: who called it keeps activations, or may. */
+  readonly isPart: boolean;
+}
+
+/** By what a program that ran out ran without gradients; a checkpoint that is recomputed runs with them. */
+export function gradOffIn(frames: readonly Found[], places: Places): GradOff | undefined {
+  const outermost = frames.findIndex((found) => gradOffBy(found, places) !== undefined);
+  const found = frames.slice(outermost).flatMap((each) => gradOffBy(each, places) ?? []);
+  const by = outermost < 0 ? undefined : (found.findLast((each) => each !== NO_GRAD) ?? NO_GRAD);
+  if (by === undefined) return undefined;
+  const outside = frames.slice(0, outermost);
+  const isPart =
+    outside.some(({ frame }) => frame.name === 'forward') ||
+    (!LIBRARY.some((row) => isOf(row, frames[outermost]?.frame)) &&
+      passIn(outside, places, STEPS) === 'training');
+  return { by, isPart };
+}
+
+const NO_GRAD = '`torch.no_grad()`';
+
+function gradOffBy({ frame, spot }: Found, places: Places): string | undefined {
+  if (isOf(DECORATED, frame)) return NO_GRAD;
+  if (LIBRARY.some((row) => isOf(row, frame))) return `\`${frame.name}\``;
+  const module = spot?.line === undefined ? undefined : places.moduleOf(spot.file);
+  return module !== undefined && spot?.line !== undefined && isGradOffAt(module, spot.line)
+    ? placeText(spot.file, spot.told ?? { line: spot.line })
+    : undefined;
 }

@@ -1,5 +1,6 @@
 import type { Moment } from '../toolkit/contract.js';
 import type { Frame } from './frame.js';
+import type { GradOff } from './grad-off.js';
 import type { OutOfMemory } from './log.js';
 import { isFragmented, isOldWording, outsideOf, sizeOf } from './message.js';
 import type { Spot } from './places.js';
@@ -7,8 +8,7 @@ import type { Setting } from './setting.js';
 
 interface Known {
   readonly moments: readonly Moment[];
-  /** By what it ran without gradients. */
-  readonly gradOff: string | undefined;
+  readonly gradOff: GradOff | undefined;
   readonly located: readonly {
     readonly frame: Frame;
     readonly isLibrary: boolean;
@@ -144,9 +144,13 @@ function momentHints(error: OutOfMemory, { moments, gradOff, setting }: Known): 
       return [
         `A model was being ${moment === 'moving' ? 'moved to the device' : 'loaded'}, where tensors hold ${sizeOf(error.figures.allocated ?? 0)}: what of it is there already, and what was there before, such as a model that was trained.`,
       ];
-    if (moment !== 'evaluation' || gradOff === undefined) return [MEANING[moment]];
+    if (gradOff?.isPart === true && moment === 'forward')
+      return [
+        `${MEANING.forward} The part that ran out runs without gradients (${gradOff.by}), beside what the pass around it keeps.`,
+      ];
+    if (moment !== 'evaluation' || gradOff?.isPart !== false) return [MEANING[moment]];
     return [
-      `It ran without gradients (${gradOff}), so nothing is kept for a backward pass: one pass, or what is collected of them, is too large beside what the program holds already.${setting.isGenerating ? ' `generate()` keeps the keys and values of every token so far, which grow with the prompt, the answer and the number of sequences.' : ''}`,
+      `It ran without gradients (${gradOff.by}), so nothing is kept for a backward pass: one pass, or what is collected of them, is too large beside what the program holds already.${setting.isGenerating ? ' `generate()` keeps the keys and values of every token so far, which grow with the prompt, the answer and the number of sequences.' : ''}`,
     ];
   });
 }

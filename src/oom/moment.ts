@@ -23,7 +23,7 @@ const SIGNS: readonly Sign[] = [
   ['loading', ANY, /^(?:from_pretrained|load_state_dict|load_checkpoint|load_model|_load_\w+|resume\w*)$/],
   ['saving', ANY, /^(?:save_pretrained|save_checkpoint|save_model|_save_\w+|save)$/],
   ['backward', ANY, /^(?:backward|_backward|training_backward)$/],
-  ['forward', ANY, /^(?:forward|_call_impl)$/],
+  ['forward', ANY, /^(?:forward|_call_impl|training_step|compute_loss)$/],
 ];
 
 const EVALUATES =

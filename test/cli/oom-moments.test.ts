@@ -1,0 +1,193 @@
+/** What the program was doing, where a library drives it or a part of it runs without gradients. */
+import { describe, expect, test } from 'vitest';
+import { type At, library, logOf, own, told } from './oom-runs.js';
+
+const FIT = {
+  'fit.py': `from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+
+
+def main():
+    model = AutoModelForCausalLM.from_pretrained("gpt2")
+    args = TrainingArguments("out", per_device_train_batch_size=32)
+    trainer = Trainer(model=model, args=args, train_dataset=rows())
+    trainer.train()
+
+
+main()
+`,
+};
+const LINEAR = library('torch/nn/modules/linear.py', 'forward', 'return F.linear(input, self.weight)');
+const STARTED = [
+  own(FIT, 'fit.py', '<module>', 'main()'),
+  own(FIT, 'fit.py', 'main', 'trainer.train()'),
+  library('transformers/trainer.py', 'train', 'return inner_training_loop('),
+  library('transformers/trainer.py', '_inner_training_loop', 'tr_loss_step = self.training_step(model)'),
+];
+const STEP = library('transformers/trainer.py', 'training_step', 'loss = self.compute_loss(model, inputs)');
+const LOSS = library('transformers/trainer.py', 'compute_loss', 'outputs = model(**inputs)');
+const FORWARD = 'It was the forward pass: it keeps activations for the backward pass';
+
+describe('a library that trains is known', () => {
+  test.each<readonly [what: string, frames: readonly At[]]>([
+    ['the Trainer', [STEP, LOSS, LINEAR]],
+    [
+      'the Trainer, where the last frame is no forward',
+      [STEP, LOSS, library('transformers/a.py', '__call__')],
+    ],
+    ['TRL', [library('trl/trainer/sft_trainer.py', 'training_step'), LOSS, LINEAR]],
+    ['a log without the step', [LOSS, LINEAR]],
+    ['a step of one’s own', [['/home/me/other/mine.py', 3, 'training_step'], LOSS, LINEAR]],
+  ])('%s', async (_, frames) => {
+    const { before, next, others, ranked } = await told(
+      FIT,
+      logOf([...STARTED, ...frames]),
+      '--unsafe-fixes',
+    );
+    expect(before).toContain(FORWARD);
+    expect(next).toContain('halve `per_device_train_batch_size`');
+    expect(next).not.toContain('eval');
+    expect(others).not.toContain('enable-gradient-checkpointing');
+    expect(ranked).toContain('enable-gradient-checkpointing fit.py:6');
+  });
+
+  test.each(['_evaluate', 'evaluate', 'evaluation_loop', 'prediction_step'])(
+    'an evaluation in between: `%s`',
+    async (name) => {
+      const log = logOf([...STARTED, library('transformers/trainer.py', name), LOSS, LINEAR]);
+      const { before, next } = await told(FIT, log);
+      expect(before).not.toContain(FORWARD);
+      expect(next).toContain('Lower `per_device_eval_batch_size`');
+    },
+  );
+
+  const LIT = {
+    'lit.py': `import lightning
+import torch
+from torch import nn
+
+
+class Lit(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(10, 10)
+
+    def training_step(self, batch, index):
+        x, y = batch
+        return nn.functional.mse_loss(self.net(x), y)
+
+    def validation_step(self, batch, index):
+        x, y = batch
+        self.log("val", nn.functional.mse_loss(self.net(x), y))
+
+
+trainer = lightning.Trainer(max_epochs=3)
+trainer.fit(Lit(), loader)
+`,
+  };
+  const TOP = [
+    own(LIT, 'lit.py', '<module>', 'trainer.fit(Lit(), loader)'),
+    library('lightning/pytorch/trainer/trainer.py', 'fit'),
+    library('lightning/pytorch/loops/training_epoch_loop.py', 'advance'),
+  ];
+  test.each<readonly [frames: readonly At[], what: string]>([
+    [
+      [
+        library('lightning/pytorch/strategies/strategy.py', 'training_step'),
+        own(LIT, 'lit.py', 'training_step', 'return nn.functional.mse_loss(self.net(x), y)'),
+      ],
+      FORWARD,
+    ],
+    [
+      [
+        library('lightning/pytorch/loops/evaluation_loop.py', '_evaluation_step'),
+        library('lightning/pytorch/strategies/strategy.py', 'validation_step'),
+        own(LIT, 'lit.py', 'validation_step', 'self.log("val", nn.functional.mse_loss(self.net(x), y))'),
+      ],
+      'It ran without gradients',
+    ],
+  ])('Lightning, %#', async (frames, what) => {
+    const { before, next } = await told(LIT, logOf([...TOP, ...frames, LINEAR]));
+    expect(before).toContain(what);
+    expect(next.includes('val_dataloader')).toBe(what !== FORWARD);
+  });
+});
+
+describe('what runs without gradients speaks for no frame outside of it', () => {
+  const DETECT = {
+    'net.py': `import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(8, 8)
+
+    def forward(self, x, targets):
+        out = self.body(x)
+        return self.losses(out, targets)
+
+    def losses(self, out, targets):
+        kept = []
+        for one in targets:
+            match = self.assign(out, one)
+            kept.append(match)
+        return nn.functional.mse_loss(out, torch.stack(kept))
+
+    @torch.no_grad()
+    def assign(self, out, one):
+        return torch.cdist(out, one)
+`,
+    'train.py': `import torch
+from net import Net
+
+
+def train(loader):
+    model = Net().cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x, y in loader:
+        loss = model(x, y)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        optimizer.step()
+
+
+def evaluate(model, loader):
+    with torch.no_grad():
+        return [model(x, y).item() for x, y in loader]
+
+
+train(load(batch_size=8))
+`,
+  };
+  const INSIDE = [
+    library('torch/nn/modules/module.py', '_call_impl'),
+    own(DETECT, 'net.py', 'forward', 'return self.losses(out, targets)'),
+    own(DETECT, 'net.py', 'losses', 'match = self.assign(out, one)'),
+    library('torch/utils/_contextlib.py', 'decorate_context'),
+    own(DETECT, 'net.py', 'assign', 'return torch.cdist(out, one)'),
+  ];
+
+  test('a helper in the forward pass of a training', async () => {
+    const { before, next } = await told(
+      DETECT,
+      logOf([own(DETECT, 'train.py', 'train', 'loss = model(x, y)'), ...INSIDE]),
+    );
+    expect(before).toContain(
+      `${FORWARD}, more with every layer. The part that ran out runs without gradients (net.py:23), beside what the pass around it keeps.`,
+    );
+    expect(before).not.toContain('of every pass');
+    expect(next).toContain('halve it (now `batch_size=8`, train.py:20)');
+  });
+
+  test('the same in an evaluation without gradients', async () => {
+    const { before } = await told(
+      DETECT,
+      logOf([
+        own(DETECT, 'train.py', 'evaluate', 'return [model(x, y).item() for x, y in loader]'),
+        ...INSIDE,
+      ]),
+    );
+    expect(before).toContain('It ran without gradients (net.py:23), so nothing is kept');
+  });
+});
