@@ -55,13 +55,19 @@ export async function budgetFor(
   project: Project,
   path: string,
   text: string,
-): Promise<'can' | 'needs-model' | 'cannot'> {
+): Promise<{ readonly budget: 'can' | 'needs-model' | 'cannot'; readonly parameters?: number }> {
   const parser = await loadParser();
   const tree = parser.parse(text);
   try {
     const reading = readPython(moduleIn(await aroundIn(project, parser), path, text, tree));
-    if (modelIn(reading) !== undefined) return 'can';
-    return reading.network?.value.isConvolutional === true ? 'cannot' : 'needs-model';
+    const found = runOf(reading, path);
+    if ('run' in found) return { budget: 'can', parameters: found.run.trainable };
+    return {
+      budget:
+        modelIn(reading) !== undefined || reading.network?.value.isConvolutional === true
+          ? 'cannot'
+          : 'needs-model',
+    };
   } finally {
     tree.dispose();
   }

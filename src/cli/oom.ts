@@ -67,7 +67,8 @@ async function readLog({ io }: Context, path: string): Promise<NonNullable<Evide
       `${name} was read as it is`,
       `Unpack it on the way: \`zcat ${shellWord(path)} | memfix --oom -\`, or with what packed it.`,
     );
-  if (outOfMemory.length > 0) return { name, outOfMemory, isNotebook: outputs !== undefined };
+  if (outOfMemory.length > 0)
+    return { name, outOfMemory, isNotebook: outputs !== undefined, parameters: reader.parameters };
   throw new Failure(
     'Nothing ran out of memory',
     `${name} holds no out-of-memory error of PyTorch, neither of a GPU nor of the host`,
@@ -109,14 +110,16 @@ export async function withDiagnosis(
     return parsed.get(name)?.module;
   };
   try {
-    const oom: Diagnosis = diagnose(evidence, { ...files, module: moduleOf }, report.scans, (id) =>
-      project.vocabulary.meta(id),
-    );
+    const told = (known: Evidence): Diagnosis =>
+      diagnose(known, { ...files, module: moduleOf }, report.scans, (id) => project.vocabulary.meta(id));
+    const oom = told(evidence);
     const script = startedScript(oom.errors);
     const text = script === undefined ? undefined : files.text(script);
     if (script === undefined || text === undefined) return { ...report, oom };
     const { budgetFor } = await import('./budget-runs.js');
-    return { ...report, oom: { ...oom, budget: await budgetFor(project, script, text) } };
+    const { budget, parameters } = await budgetFor(project, script, text);
+    const known = parameters === undefined ? oom : told({ ...evidence, parameters });
+    return { ...report, oom: { ...known, budget } };
   } finally {
     for (const each of parsed.values()) each?.dispose();
   }

@@ -7,9 +7,10 @@ import { hintsFor } from './hints.js';
 import type { OutOfMemory } from './log.js';
 import { isFragmented } from './message.js';
 import { momentsOf } from './moment.js';
+import type { Mark, Nearness } from './nearness.js';
 import { type CheckedFiles, Places, type Spot } from './places.js';
 import { programAround } from './program.js';
-import { type Circumstances, type Mark, type Nearness, type Ranked, rankedBy } from './rank.js';
+import { type Circumstances, type Ranked, rankedBy } from './rank.js';
 import { type Setting, settingOf } from './setting.js';
 import { type Snapshot, sitesOf } from './snapshot.js';
 
@@ -18,11 +19,15 @@ export interface Evidence {
   /** The name of the log, and what ran out of memory in it. */
   readonly log?: Log;
   readonly snapshot?: { readonly name: string; readonly content: Snapshot };
+  /** How many parameters the script trains, as its files say. */
+  readonly parameters?: number;
 }
 
 interface Log {
   readonly name: string;
   readonly outOfMemory: readonly OutOfMemory[];
+  /** How many parameters the run trained, as it said. */
+  readonly parameters?: number | undefined;
   /** The lines of its errors are the numbers of cells: a notebook keeps what its cells wrote. */
   readonly isNotebook?: boolean;
 }
@@ -83,7 +88,7 @@ export function startedScript([error]: readonly Located[]): string | undefined {
 const WORTH_A_WORD = 0.01;
 
 export function diagnose(
-  { log, snapshot }: Evidence,
+  { log, snapshot, parameters }: Evidence,
   files: CheckedFiles,
   scans: readonly Scan[],
   metaOf: (id: string) => TransformMeta,
@@ -115,6 +120,8 @@ export function diagnose(
     isFragmented: errors
       .map(({ error }) => isFragmented(error.figures))
       .reduce((one, other) => one === true || other || (one ?? other), undefined),
+    parameters: log?.parameters ?? parameters,
+    allocated: Math.max(0, ...errors.map(({ error }) => error.figures.allocated ?? 0)),
     marks,
     tracebacks: errors.filter(({ frames }) => frames.length > 0).length,
     program: programOf(errors, snapshot !== undefined, files),

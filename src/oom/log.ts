@@ -1,6 +1,7 @@
 import { type Frame, frameIn, isLibrary, mayBeFrame, namedBelow, pointedAt } from './frame.js';
 import { patternOf, plain, rankIn, unquoted } from './line.js';
 import { type Complaint, complaintIn, type Figures, figuresIn, mayComplain } from './message.js';
+import { ParameterCount } from './parameters.js';
 
 /** Memory that ran out, as a log tells it; the same at several times or in several ranks is told once. */
 export interface OutOfMemory extends Complaint {
@@ -70,11 +71,13 @@ const ERROR =
 export class LogReader {
   readonly #lanes = new Map<string, Lane>();
   readonly #found = new Map<string, OutOfMemory>();
+  readonly #parameters = new ParameterCount();
   #line = 0;
 
   read(coloured: string, number: number): void {
     this.#line = number;
     const raw = plain(coloured);
+    this.#parameters.read(raw);
     if (!this.#isWorthALook(raw)) return;
     if (QUOTED.test(raw)) for (const line of unquoted(raw)) this.#read(line);
     else this.#read(raw);
@@ -91,6 +94,11 @@ export class LogReader {
     const lane = this.#laneOf(line);
     if (lane === undefined) this.#alone(line, line);
     else this.#continue(lane, line.slice(lane.pattern.exec(line)?.[0].length ?? 0), line);
+  }
+
+  /** How many parameters the run trains, as far as it says so. */
+  get parameters(): number | undefined {
+    return this.#parameters.value;
   }
 
   /** After the last line: what ran out of memory, the most frequent first. */

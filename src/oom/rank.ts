@@ -1,27 +1,18 @@
+import { countOf } from '../budget/quantity.js';
 import type { Finding, Scan } from '../engine/outcome.js';
 import type { Moment, Safety, Symptom, TransformMeta } from '../toolkit/contract.js';
 import { type Memory, sizeOf } from './message.js';
-import type { Places, Spot } from './places.js';
-
-/**
- * How near a finding is to where memory ran out, the nearest first: it is what the message complains of; on the line of a
- * frame; in the innermost function; in another function of the stack; in the file of a frame; about that moment of a run.
- */
-const NEARNESS = ['cause', 'line', 'function', 'stack', 'file', 'moment', 'other', 'unrelated'] as const;
-export type Nearness = (typeof NEARNESS)[number];
-
-/** A place that the log or the snapshot points at. */
-export interface Mark {
-  readonly spot: Spot;
-  /** The innermost of its stack that is in the files. */
-  readonly isInnermost: boolean;
-  /** Its function was called once: neither a loop nor a library stands between it and the start of the program. */
-  readonly isOnce?: boolean;
-  /** Which frame of which traceback, each from 1; absent for a mark of the snapshot. */
-  readonly frame?: { readonly number: number; readonly traceback: number };
-  /** Live bytes that were allocated there or in what it calls: for a mark of the snapshot. */
-  readonly bytes?: number;
-}
+import {
+  bytesWords,
+  isOnStack,
+  type Mark,
+  type Near,
+  type Nearness,
+  nearer,
+  nearest,
+  orderOf,
+} from './nearness.js';
+import type { Places } from './places.js';
 
 /** What is known about the memory that ran out. */
 export interface Circumstances {
@@ -33,6 +24,10 @@ export interface Circumstances {
   readonly moments: ReadonlySet<Moment>;
   /** Undefined where no figures tell. */
   readonly isFragmented: boolean | undefined;
+  /** How many are trained; undefined where neither the log nor the files tell. */
+  readonly parameters?: number | undefined;
+  /** Bytes that tensors held; 0 where no figures tell. */
+  readonly allocated?: number;
   readonly marks: readonly Mark[];
   readonly tracebacks: number;
   /** The files of the program that ran; undefined where that is not known. */
@@ -59,19 +54,22 @@ const CURES: Readonly<Record<Memory, ReadonlySet<Symptom>>> = {
 
 /** Moments of the start of a run, and of its first step. */
 const FIRST: ReadonlySet<Moment> = new Set<Moment>(['loading', 'moving', 'state']);
+/** A share of what tensors hold that matters. */
+const MUCH = 0.1;
 /** Moments that code of one's own may be in without a frame that says so. */
 const UNSAID: ReadonlySet<Moment> = new Set<Moment>(['forward', 'evaluation', 'data']);
 
-const DURING: Readonly<Record<Moment, string>> = {
-  loading: 'memory ran out while a model or checkpoint was loaded',
-  moving: 'memory ran out while a model was moved to its device',
-  saving: 'memory ran out while a checkpoint was saved',
-  forward: 'memory ran out in the forward pass',
-  backward: 'memory ran out in the backward pass',
-  state: 'memory ran out where the optimizer makes its state',
-  optimizer: 'memory ran out in the step of the optimizer',
-  evaluation: 'memory ran out in an evaluation',
-  data: 'memory ran out while data were loaded',
+/** Where in a run. */
+const WHEN: Readonly<Record<Moment, string>> = {
+  loading: 'during the loading of a model or checkpoint',
+  moving: 'during the move of a model to its device',
+  saving: 'during the saving of a checkpoint',
+  forward: 'in the forward pass',
+  backward: 'in the backward pass',
+  state: 'where the optimizer makes its state',
+  optimizer: 'in the step of the optimizer',
+  evaluation: 'in an evaluation',
+  data: 'during the loading of data',
 };
 
 /** All findings, those that are likeliest to have to do with it first; sites that were left alone come last. */
@@ -99,15 +97,6 @@ interface Judged extends Omit<Ranked, 'rank'> {
   readonly bytes: number;
   /** Of the nearest frame. */
   readonly frame: number;
-}
-
-interface Near {
-  readonly nearness: Nearness;
-  readonly mark: Mark;
-  /** It stands in the function, and had not run yet. */
-  readonly isLater?: boolean;
-  /** The statement that ran is the one that the fix is about, or among those. */
-  readonly isRunning?: boolean;
 }
 
 interface Fit {
@@ -220,9 +209,11 @@ class Judge {
         ? 'little of the memory is reserved and unallocated'
         : 'nothing says that the memory is fragmented';
     if (meta.symptom === 'fragmentation' && nowhere) return 'its file is not in the traceback';
+    if (fit === undefined && meta.freesPerParameter !== undefined)
+      return this.#floorWords(meta.freesPerParameter);
     if (fit === undefined && (meta.moments ?? []).length > 0 && !this.#mayBeNow(meta))
-      return 'it costs memory at another moment';
-    if (meta.symptom === 'leak' && moments.size > 0 && [...moments].every((moment) => FIRST.has(moment)))
+      return this.#otherMoment(meta.moments ?? []);
+    if (meta.symptom === 'leak' && isStarting(moments))
       return 'no step had run yet that could have left something behind';
     if (inTraceback?.isLater === true) return 'it had not run yet';
     const lasts = finding.lasts ?? meta.lasts;
@@ -232,6 +223,22 @@ class Judge {
     return isOnStack(inTraceback) ? undefined : 'what it frees is gone when its function returns';
   }
 
+  #otherMoment(moments: readonly Moment[]): string {
+    const when = (some: Iterable<Moment>) => [...some].map((moment) => WHEN[moment]).join(' and ');
+    const { moments: now } = this.circumstances;
+    const ended = now.size === 0 ? 'which no frame shows' : `and the run ended ${when(now)}`;
+    return `it frees memory ${when(moments)}, ${ended}`;
+  }
+
+  /** Why what is held all along is not what made memory run out. */
+  #floorWords(each: number): string {
+    const { isFragmented, parameters } = this.circumstances;
+    if (isFragmented === true) return 'the memory was not full but in pieces';
+    return parameters === undefined
+      ? `it frees ${each} bytes for each trained parameter, and neither the log nor the files tell how many there are`
+      : `it frees ${sizeOf(each * parameters)} for ${countOf(parameters)} trained parameters, which is little of what is held`;
+  }
+
   /** Where no frame says what the program was doing, it computed something: what has frames of its own it was not. */
   #mayBeNow({ moments = [] }: TransformMeta): boolean {
     const { moments: now, tracebacks } = this.circumstances;
@@ -239,16 +246,32 @@ class Judge {
   }
 
   /** Why the finding is about this kind of error, wherever it stands. */
-  #fit({ symptom, moments }: TransformMeta, isInAFile: boolean, isOurs: boolean): Fit | undefined {
-    const { moments: now, isFragmented, memories, marks } = this.circumstances;
+  #fit(
+    { symptom, moments, freesPerParameter = 0 }: TransformMeta,
+    isInAFile: boolean,
+    isOurs: boolean,
+  ): Fit | undefined {
+    const { moments: now, isFragmented, memories, marks, parameters = 0, allocated = 0 } = this.circumstances;
     const during = moments?.find((moment) => now.has(moment));
+    const freed = freesPerParameter * parameters;
+    if (
+      during === undefined &&
+      isFragmented !== true &&
+      freed > 0 &&
+      freed >= MUCH * allocated &&
+      !isStarting(now)
+    )
+      return {
+        nearness: 'moment',
+        because: `it frees ${sizeOf(freed)} for ${countOf(parameters)} trained parameters`,
+      };
     if (moments !== undefined && during === undefined) return undefined;
     if (isFragmented === true && symptom === 'fragmentation')
       return {
         nearness: isInAFile || marks.length === 0 ? 'cause' : 'moment',
         because: 'much of the memory is reserved but unallocated',
       };
-    if (during !== undefined) return { nearness: 'moment', because: DURING[during] };
+    if (during !== undefined) return { nearness: 'moment', because: `memory ran out ${WHEN[during]}` };
     if (symptom === 'leak' && isOurs)
       return { nearness: 'moment', because: 'what it leaves behind stays from step to step' };
     return memories.has('host') && symptom === 'host-memory'
@@ -271,6 +294,11 @@ class Judge {
   }
 }
 
+/** No optimizer has stepped yet. */
+function isStarting(now: ReadonlySet<Moment>): boolean {
+  return now.size > 0 && [...now].every((moment) => FIRST.has(moment));
+}
+
 const ABOUT: Readonly<Record<Symptom, string>> = {
   leak: 'GPU memory',
   peak: 'GPU memory',
@@ -279,29 +307,6 @@ const ABOUT: Readonly<Record<Symptom, string>> = {
   sync: 'speed',
   'future-break': 'newer versions',
 };
-
-function bytesWords({ nearness, mark: { spot, bytes = 0 } }: Near): string {
-  const size = `${sizeOf(bytes)} of what is live was allocated`;
-  if (nearness === 'line') return `${size} on its line`;
-  if (nearness === 'file') return `${size} in its file`;
-  const name = spot.within === undefined ? 'the top of the file' : `\`${spot.within.name}\``;
-  return `${size} ${nearness === 'function' ? 'in' : 'below'} ${name}`;
-}
-
-/** The function that it stands in is on the stack. */
-function isOnStack(near: Near | undefined): boolean {
-  return near !== undefined && near.nearness !== 'file';
-}
-
-/** Of equals, the one with more bytes, or the frame that is nearer to the allocation. */
-function nearest(nears: readonly Near[]): Near | undefined {
-  return nears.reduce<Near | undefined>((best, near) => {
-    if (best === undefined) return near;
-    const by = orderOf(near.nearness) - orderOf(best.nearness);
-    const weight = ({ mark }: Near) => mark.bytes ?? mark.frame?.number ?? 0;
-    return by < 0 || (by === 0 && weight(near) > weight(best)) ? near : best;
-  }, undefined);
-}
 
 function compare(a: Judged, b: Judged): number {
   return (
@@ -313,12 +318,4 @@ function compare(a: Judged, b: Judged): number {
     SYMPTOMS.indexOf(a.meta.symptom) - SYMPTOMS.indexOf(b.meta.symptom) ||
     SAFETIES.indexOf(a.finding.safety) - SAFETIES.indexOf(b.finding.safety)
   );
-}
-
-function orderOf(nearness: Nearness): number {
-  return NEARNESS.indexOf(nearness);
-}
-
-function nearer(a: Nearness, b: Nearness): Nearness {
-  return orderOf(a) <= orderOf(b) ? a : b;
 }

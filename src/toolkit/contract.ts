@@ -56,6 +56,8 @@ export interface TransformMeta {
   readonly symptom: Symptom;
   /** When memory runs out because of it; absent where that may be at any time, empty where it frees none itself. */
   readonly moments?: readonly Moment[];
+  /** Bytes that it frees of each parameter that is trained, from the first step on, beside what it frees at its moments. */
+  readonly freesPerParameter?: number;
   /** How long what it frees would be held; absent where it stays for the steps that follow. */
   readonly lasts?: Lasting;
   /** What it frees on the GPU is held there instead. */

@@ -189,8 +189,8 @@ describe('by a traceback', () => {
       'leaky: in frame 2 of the traceback, `train`',
       'leaky: in the file of frame 2 of the traceback',
       'in-backward: memory ran out in the backward pass',
-      'in-optimizer: it costs memory at another moment',
-      'in-optimizer: it costs memory at another moment',
+      'in-optimizer: it frees memory in the step of the optimizer, and the run ended in the backward pass',
+      'in-optimizer: it frees memory in the step of the optimizer, and the run ended in the backward pass',
     ]);
   });
 
@@ -239,7 +239,7 @@ ${figures()}`;
     expect(order(found)).toEqual([
       'peaky: in frame 1 of the traceback, `evaluate`',
       'in-evaluation: memory ran out in an evaluation',
-      'in-backward: it costs memory at another moment',
+      'in-backward: it frees memory in the backward pass, and the run ended in an evaluation',
     ]);
   });
 
@@ -330,7 +330,7 @@ ${library.map((each) => `  File "${PACKAGES}/${each}\n    pass\n`).join('')}${fi
     expect(order(found)).toEqual([
       'in-state: in frame 2 of the traceback, `train`',
       'leaky: no step had run yet that could have left something behind',
-      'in-optimizer: it costs memory at another moment',
+      'in-optimizer: it frees memory in the step of the optimizer, and the run ended where the optimizer makes its state',
     ]);
   });
 
@@ -344,7 +344,7 @@ ${library.map((each) => `  File "${PACKAGES}/${each}\n    pass\n`).join('')}${fi
     );
     expect(order(found)).toEqual([
       'in-evaluation: on the line of frame 2 of the traceback, `train`',
-      'in-optimizer: it costs memory at another moment',
+      'in-optimizer: it frees memory in the step of the optimizer, which no frame shows',
     ]);
   });
 
