@@ -23,7 +23,7 @@ interface Directive {
 const DIRECTIVE = /#\s*memfix:\s*(file-ignore|ignore)\b(?:\[([^\]]*)\])?/g;
 /** What looks like a comment for us and is none, as habits of other tools have it. */
 const FOREIGN =
-  /#\s*(?:memfix(?::\s*|-)(?:disable|noqa|off|skip|suppress)\b|eslint-disable\b|noqa:|pylint:|ruff:)[^\n]*/g;
+  /#\s*(?:memfix(?::\s*|-)(?:disable|noqa|off|skip|suppress)\b|eslint-disable\b|noqa:|pylint:|ruff:)(?:(?!#\s*memfix:)[^\n])*/g;
 
 /** The `# memfix:` comments of a file and which of them earn their keep. */
 export class Suppressions {

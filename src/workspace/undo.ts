@@ -20,17 +20,20 @@ export interface Undone {
   readonly left: readonly { readonly path: string; readonly reason: string }[];
   /** What the apply had put into the index, of the files that were restored. */
   readonly index: readonly IndexStep[];
+  /** How many files the apply before it changed, where some of them are not as they were before that. */
+  readonly earlier?: number;
 }
 
 /**
  * Takes back the last apply that still has an effect; undefined when there is none. With `place`, a file or folder, only what
- * it did there, with what had to change at the same time.
+ * it did there, with what had to change at the same time. What is refused stays in the journal, before all older applies.
  */
 export function undoLast(state: State, place?: string): Undone | undefined {
   state.check();
   const pages = new Pages(state);
   let isGone = false;
-  for (const number of [...pages.numbers].reverse()) {
+  const numbers = [...pages.numbers].reverse();
+  for (const [at, number] of numbers.entries()) {
     const all = pages.read(number);
     const entries = place === undefined ? all : entriesIn(state.root, all, place);
     if (place !== undefined && entries.length === 0) continue;
@@ -40,14 +43,57 @@ export function undoLast(state: State, place?: string): Undone | undefined {
     const touched = [...undone.restored, ...undone.removed];
     const isUntouched = touched.length + undone.left.length === 0;
     // Files that are as before may have been put away by `git stash`, or on another branch.
-    if (undone.tryAgain || isUntouched) pages.unmark(number);
-    else if (entries.length === all.length) pages.remove(number);
-    else pages.cut(number, new Set(entries.map(({ path }) => path)));
+    if (isUntouched) pages.unmark(number);
+    else
+      forget(
+        pages,
+        number,
+        new Set(entries.map(({ path }) => path).filter((path) => !undone.stay.has(path))),
+      );
     const own = index.filter(({ path }) => touched.includes(resolve(state.root, path)));
-    if (!isUntouched) return { ...undone, index: own };
+    if (!isUntouched) {
+      const earlier = changedBy(state.root, pages, numbers[at + 1], place);
+      return { ...undone, index: own, ...(earlier > 0 && { earlier }) };
+    }
     isGone = true;
   }
   return isGone ? { restored: [], removed: [], left: [], index: [], isGone } : undefined;
+}
+
+/** A full disk keeps the lines: files that are restored are found to be so. */
+function forget(pages: Pages, number: number, paths: ReadonlySet<string>): void {
+  try {
+    pages.cut(number, paths);
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    pages.unmark(number);
+  }
+}
+
+/** The number of files that an apply changed in a place; 0 where all of them are as they were before. */
+function changedBy(
+  root: string,
+  pages: Pages,
+  number: number | undefined,
+  place: string | undefined,
+): number {
+  if (number === undefined) return 0;
+  const all = whole(pages, number);
+  const entries = place === undefined ? all : entriesIn(root, all, place);
+  const isAsBefore = ({ path, before, isNew }: Entry) => {
+    const current = bytesIn(resolve(root, path));
+    return isNew ? current === undefined : current?.equals(before) === true;
+  };
+  return entries.every(isAsBefore) ? 0 : new Set(entries.map(({ path }) => path)).size;
+}
+
+function bytesIn(path: string): Buffer | undefined {
+  try {
+    return regularBytes(path, LARGEST_RESULT);
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
 /** The entries about a file or what is in a folder, and about files that changed with these. */
@@ -75,14 +121,15 @@ function markIfPossible(pages: Pages, number: number): void {
 function takeBack(
   root: string,
   entries: readonly Entry[],
-): Omit<Undone, 'index'> & { readonly tryAgain: boolean } {
+): Omit<Undone, 'index'> & { readonly stay: ReadonlySet<string> } {
   const restored = new Set<string>();
   const removed = new Set<string>();
   const left: { path: string; reason: string }[] = [];
-  let tryAgain = false;
+  const stay = new Set<string>();
   const plain = plainFiles(entries.map(({ path }) => resolve(root, path)));
   // Last written, first taken back: a file that one session wrote twice ends as it began.
   for (const entry of [...entries].reverse()) {
+    if (stay.has(entry.path)) continue;
     const path = resolve(root, entry.path);
     const answer = restore(root, path, entry, plain.has(path));
     if (answer === 'untouched') continue;
@@ -92,10 +139,10 @@ function takeBack(
       removed.add(path);
     } else {
       left.push({ path, reason: answer.reason });
-      tryAgain ||= answer.tryAgain;
+      if (answer.tryAgain) stay.add(entry.path);
     }
   }
-  return { restored: [...restored], removed: [...removed], left, tryAgain };
+  return { restored: [...restored], removed: [...removed], left, stay };
 }
 
 type Restored =
@@ -112,14 +159,14 @@ function restore(root: string, path: string, entry: Entry, isPlain: boolean): Re
     current = regularBytes(path, LARGEST_RESULT);
   } catch (error) {
     if (isNew && codeOf(error) === 'ENOENT') return 'untouched';
-    return { reason: reasonOf(error), tryAgain: codeOf(error) !== 'ENOENT' };
+    return { reason: reasonOf(error), tryAgain: true };
   }
   if (isNew && current.equals(after)) return removeNew(path);
   // memfix was stopped after the journal and before the file, or someone else already put it back.
   if (current.equals(before)) return 'untouched';
   const isOurs = current.equals(after) || isHalfWritten(current, before, after);
   const wanted = isOurs ? before : withOldCode(path, { before, after, current });
-  if (wanted === undefined) return { reason: 'it changed after memfix wrote it', tryAgain: false };
+  if (wanted === undefined) return { reason: 'it changed after memfix wrote it', tryAgain: true };
   const written = replaceBytes(path, current, wanted, isPlain ? (draft ?? draftName()) : undefined);
   return written.ok ? 'restored' : { reason: written.reason, tryAgain: true };
 }

@@ -141,6 +141,18 @@ describe('words of other tools', () => {
       expect((await memfix({ cwd }, 'check')).stdout).not.toContain('note:');
     },
   );
+
+  test('a comment for another tool beside ours', async () => {
+    const ours = '# memfix: ignore[drop-hold]';
+    for (const both of [
+      `# noqa: E501  ${ours}`,
+      `${ours}  # noqa: E501`,
+      `# pylint: disable=C0301 ${ours} why`,
+    ]) {
+      const cwd = folderWith({ 'a.py': `hold()  ${both}\n` });
+      expect(await memfix({ cwd }, 'check', '-f', 'concise')).toMatchObject({ code: 0, stdout: '' });
+    }
+  });
 });
 
 describe('which files', () => {

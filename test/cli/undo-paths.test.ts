@@ -79,6 +79,24 @@ test('a file that changed since is left and named, and its neighbour restored', 
   expect(stderr).toContain('a.py: it changed after memfix wrote it');
 });
 
+test('an earlier apply is told of', async () => {
+  const cwd = await applied();
+  put(cwd, { 'e.py': 'hold(5)\n' });
+  await memfix({ cwd, transforms: TOYS }, 'apply', '--allow-dirty', 'e.py');
+  put(cwd, { 'e.py': 'release(5)\nmine()\n' });
+  const refused = await memfix({ cwd }, 'undo');
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('What an earlier apply did to another file goes back by its name'),
+  });
+  expect(await memfix({ cwd }, 'undo')).toEqual(refused);
+  put(cwd, { 'e.py': 'release(5)\n' });
+  expect((await memfix({ cwd }, 'undo')).stderr).toBe(
+    'restored e.py\n1 file restored.\nAn earlier apply changed 4 files: `memfix undo` again takes that back.\n',
+  );
+  expect((await memfix({ cwd }, 'undo')).stderr).toContain('4 files restored.\n');
+});
+
 test('without git, by the folder of the apply', async () => {
   const cwd = await applied(folderWith(files));
   expect((await memfix({ cwd }, 'undo', 'sub/c.py')).code).toBe(0);

@@ -94,6 +94,46 @@ test('files with other bytes than ours, and files that are gone, are left and na
     ],
   });
   expect(read(root, 'a.py')).toBe('mine');
+  // They stay in the journal.
+  writeFileSync(join(root, 'a.py'), 'a1');
+  writeFileSync(join(root, 'b.py'), 'b1');
+  expect(undoLast(stateOf(root))).toMatchObject({
+    restored: [join(root, 'a.py')],
+    left: [{ path: join(root, 'c.py') }],
+  });
+  expect([read(root, 'a.py'), read(root, 'b.py')]).toEqual(['a0', 'b1']);
+});
+
+test('a refusal is not followed by an older apply, which its own file can be named for', () => {
+  const root = folderWith({ 'a.py': 'a0', 'b.py': 'b0' });
+  applyTo(root, { 'a.py': 'a1' });
+  applyTo(root, { 'b.py': 'b1' });
+  writeFileSync(join(root, 'b.py'), 'mine');
+  for (let time = 0; time < 2; time++)
+    expect(undoLast(stateOf(root))).toMatchObject({
+      restored: [],
+      left: [{ path: join(root, 'b.py') }],
+      earlier: 1,
+    });
+  expect(read(root, 'a.py')).toBe('a1');
+  expect(undoLast(stateOf(root), join(root, 'a.py'))).toMatchObject({ restored: [join(root, 'a.py')] });
+  writeFileSync(join(root, 'b.py'), 'b1');
+  expect(undoLast(stateOf(root))).toMatchObject({ restored: [join(root, 'b.py')], left: [] });
+  expect([read(root, 'a.py'), read(root, 'b.py')]).toEqual(['a0', 'b0']);
+  expect(undoLast(stateOf(root))).toBeUndefined();
+});
+
+test('a file that one session wrote twice and somebody changed is named once', () => {
+  const root = folderWith({ 'a.py': '0' });
+  const journal = new Journal(stateOf(root));
+  journal.record(join(root, 'a.py'), Buffer.from('0'), Buffer.from('1'), undefined);
+  journal.record(join(root, 'a.py'), Buffer.from('1'), Buffer.from('2'), undefined);
+  journal.close();
+  writeFileSync(join(root, 'a.py'), 'mine');
+  expect(undoLast(stateOf(root))?.left).toHaveLength(1);
+  writeFileSync(join(root, 'a.py'), '2');
+  undoLast(stateOf(root));
+  expect(read(root, 'a.py')).toBe('0');
 });
 
 test('a file that cannot be written now can be restored later', () => {

@@ -41,7 +41,7 @@ export async function undo(context: Context): Promise<number> {
   for (const root of new Set(wishes.map((wish) => wish.root))) {
     for (const [file, count] of restored.length === 0 ? [] : rememberedIn(root))
       context.say(
-        `${printable(shownFrom(io.cwd, file))} still says yes to ${plural(count, 'question')} for good: take them out of its \`assume\` to be asked again.`,
+        `${printable(shownFrom(io.cwd, file))} still says yes to ${plural(count, 'question')} for good: take ${count === 1 ? 'it' : 'them'} out of its \`assume\` to be asked again.`,
       );
     for (const file of stagedAmong(root, restored)) {
       const name = printable(shownFrom(io.cwd, file));
@@ -51,13 +51,21 @@ export async function undo(context: Context): Promise<number> {
     }
   }
   const left = undone.flatMap((one) => one.left);
-  if (left.length === 0) return EXIT.clean;
+  const earlier = undone.reduce((sum, one) => sum + (one.earlier ?? 0), 0);
+  if (left.length === 0) {
+    const again = ['memfix undo', ...args.operands.map(shellWord)].join(' ');
+    if (earlier > 0)
+      context.say(
+        `An earlier apply changed ${plural(earlier, 'file')}: \`${printable(again)}\` again takes that back.`,
+      );
+    return EXIT.clean;
+  }
   const lines = left.map(({ path, reason }) => `  ${printable(shownFrom(io.cwd, path))}: ${reason}`);
   context.warn(
     new Failure(
       `${plural(left.length, 'file')} left as ${left.length === 1 ? 'it is' : 'they are'}`,
       `not restored:\n${lines.join('\n')}`,
-      'Use git to take the change back by hand, for example `git diff` and `git checkout -p`.',
+      `Use git to take the change back by hand, for example \`git diff\` and \`git checkout -p\`; \`memfix undo\` can be run again once the file is as memfix wrote it.${earlier > 0 ? ' What an earlier apply did to another file goes back by its name: `memfix undo FILE`.' : ''}`,
     ),
   );
   return EXIT.error;
