@@ -1,7 +1,6 @@
 import type { Decision } from '../engine/outcome.js';
-import { SAFETIES } from '../report/report.js';
 import type { Safety } from '../toolkit/contract.js';
-import { numbersOf } from './session-places.js';
+import { answeredWith, coverNote, numbersOf } from './session-places.js';
 
 /** One finding of the review, by name: what it looks like is the screen's business. */
 export interface Item {
@@ -21,40 +20,10 @@ export interface Item {
   readonly like: string;
   /** Findings that are fixed by the same lines in another way: of them and this one, at most one is taken. */
   readonly rivals: readonly string[];
+  /** Findings inside of what its fix counts for: where it is taken, none of them is. */
+  readonly covers: readonly string[];
   /** Findings of other transforms whose fix is the same to the byte: they have no card of their own. */
   readonly twins: readonly { readonly key: string; readonly transform: string }[];
-}
-
-/** By rank, file and place; alternatives come right after the first of them. */
-export function inReviewOrder(items: readonly Item[]): readonly Item[] {
-  const sorted = inOrder(items);
-  const taken = new Set<Item>();
-  const ordered: Item[] = [];
-  const byRef = new Map(sorted.map((item) => [item.ref, item]));
-  for (const item of sorted) {
-    const rivals = inOrder(item.rivals.flatMap((ref) => byRef.get(ref) ?? []));
-    for (const each of [item, ...rivals]) {
-      if (taken.has(each)) continue;
-      taken.add(each);
-      ordered.push(each);
-    }
-  }
-  return ordered;
-}
-
-function inOrder(items: readonly Item[]): readonly Item[] {
-  return [...items].sort(
-    (a, b) =>
-      a.rank - b.rank ||
-      compare(a.path, b.path) ||
-      a.at - b.at ||
-      SAFETIES.indexOf(a.safety) - SAFETIES.indexOf(b.safety) ||
-      compare(a.transform, b.transform),
-  );
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** What one answering key changed, so that `u` can take it back. */
@@ -111,15 +80,15 @@ export function press(review: Review, key: string): Review {
   const at: Review = { ...quiet, mode: 'asking' };
   switch (key) {
     case 'y':
-      return decide(at, [current(at)], accept);
+      return acceptThis(at);
     case 'Y':
       return { ...at, mode: 'remember' };
     case 'l':
-      return acceptAll(at, likeInARow(at), 'those in a row');
+      return likeInARow(at).length === 1 ? acceptThis(at) : acceptAll(at, likeInARow(at), 'those in a row');
     case 'n':
       return decide(at, [current(at)], skip);
     case 'a':
-      return acceptAll(at, restOfFile(at), 'the rest of this file');
+      return acceptAll(at, restOfFile(at), 'this file');
     case 'd':
       return skipAll(at, restOfFile(at), 'the rest of this file');
     case 'A':
@@ -269,17 +238,21 @@ function isMeant(review: Review, item: Item, inReach: boolean): boolean {
 /** What can be taken together is applied, and said so where it is not proven safe; the rest is left open. */
 function acceptAll(review: Review, meant: readonly Item[], what: string): Review {
   const able = takenTogether(review, meant);
-  const items = able.filter((item, at) => !able.slice(0, at).some(({ ref }) => item.rivals.includes(ref)));
+  const items = able.filter(
+    (item, at) =>
+      !able.slice(0, at).some(({ ref }) => item.rivals.includes(ref)) &&
+      !able.some(({ covers }) => covers.includes(item.ref)),
+  );
   const unsafe = items.filter((item) => item.safety === 'unsafe').length;
   const left = meant.filter(
-    (item) => !able.includes(item) && !items.some(({ ref }) => item.rivals.includes(ref)),
+    (item) =>
+      !able.includes(item) &&
+      !items.some((other) => answeredWith(review, other, { kind: 'apply' }).includes(item.ref)),
   );
   const rest = leftNote(left);
   if (items.length === 0) return noted(review, `Nothing to apply in one go.${rest}`);
-  // What is only the one on screen is answered as by `y`.
-  if (items.length === 1 && left.length === 0) return decide(review, items, accept);
-  const risk = unsafe === 0 ? '' : `, ${unsafe} of them unsafe`;
-  const note = `Accepted ${items.length} of ${what}${risk}; u takes it back.${rest}`;
+  const risk = unsafe === 0 ? '' : items.length === 1 ? ', an unsafe one' : `, ${unsafe} of them unsafe`;
+  const note = `Accepted ${items.length} of ${what}${risk}; u takes it back.${coverNote(review, items)}${rest}`;
   return noted(decide(review, items, accept), note);
 }
 
@@ -307,12 +280,18 @@ function decide(
   const known = new Set(review.items.map(({ ref }) => ref));
   // Of alternatives only one is taken: the others are answered with it.
   for (const item of items)
-    for (const rival of given.get(item.ref)?.kind === 'skip' ? [] : item.rivals)
-      if (known.has(rival)) given.set(rival, skip());
+    for (const other of answeredWith(review, item, given.get(item.ref)))
+      if (known.has(other)) given.set(other, skip());
   const before = new Map([...given.keys()].map((ref) => [ref, review.answers.get(ref)]));
   const answers = new Map([...review.answers, ...given]);
   const steps = [...review.steps, { cursor: current(review).ref, before }];
   return toOpen({ ...review, answers, steps }, review.cursor);
+}
+
+function acceptThis(review: Review): Review {
+  const next = decide(review, [current(review)], accept);
+  const note = coverNote(review, [current(review)]);
+  return note === '' ? next : noted(next, note.trimStart());
 }
 
 function undo(review: Review): Review {

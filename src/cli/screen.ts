@@ -51,6 +51,8 @@ export interface Card {
   readonly twins: readonly string[];
   /** What runs of the person's own command have said of it. */
   readonly standing: Standing | undefined;
+  /** What is open inside of the code that its fix counts for. */
+  readonly covers?: string | undefined;
   /** Fixes of the same lines, of which one can be taken, by their numbers; empty where there is no other. */
   readonly alternatives: readonly { readonly title: string; readonly isThis: boolean }[];
 }
@@ -232,6 +234,7 @@ function footLines(card: Card, look: Look, most: number): string[] {
     ...alternatives.flatMap(({ title, isThis }, at) =>
       say(`${at + 1} ${isThis ? '←' : ''}`, isThis ? `this change` : title),
     ),
+    ...(card.covers === undefined ? [] : say('covers', card.covers)),
     ...(finding.assumed ?? []).flatMap(({ text }) => say('assumed', text)),
   ];
   const asked = askedTogether(finding.questions).map((text) =>

@@ -2,6 +2,7 @@ import type { Engine } from '../engine/engine.js';
 import { inItsCell } from '../report/by-cell.js';
 import { terminalPage } from '../report/explain.js';
 import type { Proven } from '../report/prove/proven.js';
+import { lineText } from '../text/place.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import { SCROLL_KEYS } from './ask.js';
 import { alternativesOf, current, likeInARow, openOfTransform, type Review } from './keys.js';
@@ -38,6 +39,7 @@ export async function cardOf(
       title: `${each.transform} (${each.safety}): ${files.finding(each).fix?.title}`,
       isThis: each === item,
     })),
+    covers: coversOf(review, files),
     ...{ path: item.path, source: file.source, finding, reason: files.reason(item) },
     meta: sources.metas.get(item.transform),
     standing: sources.proven?.standing(item.path, proposed),
@@ -47,6 +49,20 @@ export async function cardOf(
     hasDraft: draft !== undefined && draft !== text,
     twins: item.twins.map(({ transform }) => transform),
   };
+}
+
+/** `no-grad-block (safe) at line 83 and line 91: y leaves these out, n asks about them`. */
+function coversOf({ items, answers, cursor }: Review, files: ReviewedFiles): string | undefined {
+  const inside = items.filter(({ ref }) => items[cursor]?.covers.includes(ref) && !answers.has(ref));
+  if (inside.length === 0) return undefined;
+  const kinds = new Map<string, string[]>();
+  for (const item of inside) {
+    const kind = `${item.transform} (${item.safety})`;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), lineText(files.finding(item).at)]);
+  }
+  const named = [...kinds].map(([kind, places]) => `${kind} at ${places.join(' and ')}`);
+  const [these, them] = inside.length === 1 ? ['this', 'it'] : ['these', 'them'];
+  return `${named.join(', ')}: y leaves ${these} out, n asks about ${them}`;
 }
 
 /** The help in pieces that fit the window; the last one has room for so many rows below it. */

@@ -1,3 +1,4 @@
+import { isCovered } from '../engine/alternatives.js';
 import { withAssumed } from '../engine/assumed.js';
 import type { Engine, EngineSetup } from '../engine/engine.js';
 import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
@@ -5,7 +6,8 @@ import { SAFETIES } from '../report/report.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 import { EFFECTS } from '../toolkit/effect.js';
 import { type Asked, contentHash } from '../workspace/answers.js';
-import { type Item, inReviewOrder } from './keys.js';
+import type { Item } from './keys.js';
+import { inReviewOrder } from './session-order.js';
 import { shownNames } from './session-shown.js';
 
 /** A file that is not as it was: its findings now, or why it has none. */
@@ -110,6 +112,7 @@ export class ReviewedFiles {
     const refs = new Map(fixable.map((finding) => [finding.key, `${path}\0${names.get(finding)}`]));
     const twins = twinsIn(this.engine, file, fixable);
     const copies = new Set([...twins.values()].flat());
+    const refsOf = (some: readonly Finding[]) => some.flatMap(({ key }) => refs.get(key) ?? []);
     return fixable
       .filter((finding) => !copies.has(finding))
       .map((finding) => {
@@ -118,14 +121,14 @@ export class ReviewedFiles {
         this.#findings.set(ref, finding);
         const { safety } = this.#withAssumed(finding, path);
         const own = twins.get(finding) ?? [];
+        const others = fixable.filter((other) => alternatives.includes(other.key) && !copies.has(other));
         const rank = this.reasons?.get(refOf(path, finding))?.rank ?? this.#rank(finding);
         return {
           ...{ ref, path, key, shown: names.get(finding) ?? '', transform, safety, rank },
           at: finding.span.start,
           like: [transform, safety, finding.message.replace(/`[^`]*`/g, '``')].join('\0'),
-          rivals: alternatives.flatMap((other) =>
-            [...copies].some((copy) => copy.key === other) ? [] : (refs.get(other) ?? []),
-          ),
+          rivals: refsOf(others.filter((other) => !isCovered(finding, other) && !isCovered(other, finding))),
+          covers: refsOf(others.filter((other) => isCovered(finding, other))),
           twins: own.map((twin) => ({ key: twin.key, transform: twin.transform })),
         };
       });

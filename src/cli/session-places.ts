@@ -1,3 +1,5 @@
+import type { Decision } from '../engine/outcome.js';
+import { plural } from '../report/prose.js';
 import type { Item, Review } from './keys.js';
 
 /** Findings in the order of a review, numbered from 1: alternatives, of which one is taken at most, share a number. */
@@ -25,12 +27,55 @@ export function placesOf(items: readonly Item[]): readonly (readonly Item[])[] {
   return places;
 }
 
-/** No to all of its alternatives. */
-export function isDeclined(place: readonly Item[], answers: Review['answers']): boolean {
-  return place.every(({ ref }) => answers.get(ref)?.kind === 'skip');
+/** No to all of its alternatives, and to what would do the same. */
+export function isDeclined(place: readonly Item[], { items, answers }: Review): boolean {
+  return (
+    place.every(({ ref }) => answers.get(ref)?.kind === 'skip') &&
+    !place.some((item) => isDoneByAnother(item, { items, answers }))
+  );
+}
+
+/** Another fix was taken that does what this one would do. */
+export function isDoneByAnother(
+  { ref, rivals, covers }: Item,
+  { items, answers }: Pick<Review, 'items' | 'answers'>,
+): boolean {
+  const isTaken = (other: string) => ['apply', 'edited'].includes(answers.get(other)?.kind ?? 'skip');
+  return (
+    [...rivals, ...covers].some(isTaken) ||
+    items.some((item) => item.covers.includes(ref) && isTaken(item.ref))
+  );
 }
 
 /** With an answer to each, or one that was taken. */
 export function isAnswered(place: readonly Item[], answers: Review['answers']): boolean {
   return place.every(({ ref }) => answers.has(ref));
+}
+
+/** What is left out where a finding is answered so. */
+export function answeredWith(
+  { items, answers }: Review,
+  { ref, rivals, covers }: Item,
+  answer: Decision | undefined,
+): readonly string[] {
+  if (answer === undefined || answer.kind === 'skip') return [];
+  if (answer.kind === 'suppress') return rivals;
+  const around = items.filter((item) => item.covers.includes(ref)).map((item) => item.ref);
+  return [...rivals, ...[...covers, ...around].filter((each) => answers.get(each)?.kind !== 'suppress')];
+}
+
+/** What is no longer asked about, since it is done with these. */
+export function coverNote({ items, answers }: Review, taken: readonly Item[]): string {
+  const isOpen = ({ ref }: Item) => answers.get(ref)?.kind !== 'skip';
+  const inside = items.filter(
+    (item) => isOpen(item) && taken.some(({ covers }) => covers.includes(item.ref)),
+  );
+  const around = items.filter((item) => isOpen(item) && taken.some(({ ref }) => item.covers.includes(ref)));
+  const ids = (some: readonly Item[]) => [...new Set(some.map(({ transform }) => transform))].join(', ');
+  return [
+    inside.length === 0
+      ? ''
+      : ` It covers ${plural(inside.length, 'finding')} inside it (${ids(inside)}), left out with it.`,
+    around.length === 0 ? '' : ` ${ids(around)}, which would cover it, is left out with it.`,
+  ].join('');
 }

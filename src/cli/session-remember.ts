@@ -1,7 +1,10 @@
 import type { EngineSetup } from '../engine/engine.js';
+import { forTerminal } from '../report/terminal.js';
 import type { Question } from '../semantic/question.js';
 import type { Reach } from '../workspace/assumptions.js';
+import { type Ask, dropTyped, REDRAW, type Terminal } from './ask.js';
 import { CTRL_C } from './keys.js';
+import { lookOf, noteText } from './screen.js';
 
 /** Writes a yes to these questions down; `note` says what was written, or why nothing was. */
 export type Remember = (
@@ -38,17 +41,35 @@ export function reachQuestion(count: number, file = 'the configuration'): string
   return `${what} is written into ${file}. For this place only (t), for like questions in this file (f), or for like questions in all files (a)? Esc cancels.`;
 }
 
-const REACHES: Readonly<Record<string, Reach>> = { t: 'here', f: 'file', a: 'everywhere' };
+const ESCAPE = '\x1b';
 
-/** What a person means by a key; undefined where that is nothing known. */
-export function reachMeant(key: string): Reach | undefined {
-  return REACHES[key.toLowerCase()];
+/** Asks how far a yes reaches until that is said, or a key leaves the question. */
+export async function reachAsked(
+  ask: Ask,
+  terminal: Terminal,
+  question: string,
+): Promise<{ readonly key: string; readonly reach: Reach | undefined }> {
+  const look = lookOf(terminal);
+  terminal.output.write(forTerminal(noteText(question, look)));
+  for (;;) {
+    const key = await ask.key(look.paint.bold('[t]his, [f]ile or [a]ll? '), true);
+    // The rest of a word; and the next card is not on the screen yet.
+    if (key !== CTRL_C) await dropTyped(terminal);
+    const reach = REACHES[key.toLowerCase()];
+    if (reach !== undefined || key === CTRL_C || key === ESCAPE || ask.isInterrupted) return { key, reach };
+    const what = /^[!-~]$/.test(key) ? `“${key}”` : 'That';
+    if (key !== REDRAW)
+      terminal.output.write(
+        forTerminal(noteText(`${what} answers nothing here: t, f or a; Esc cancels.`, look)),
+      );
+  }
 }
+
+const REACHES: Readonly<Record<string, Reach>> = { t: 'here', f: 'file', a: 'everywhere' };
 
 export function nothingRemembered(key: string): string {
   const nothing = 'Nothing was remembered, and nothing answered.';
-  if (key === CTRL_C) return `${nothing} Ctrl-C once more ends the review.`;
-  return key === '\x1b' ? nothing : `${nothing} t, f or a says how far the yes reaches.`;
+  return key === CTRL_C ? `${nothing} Ctrl-C once more ends the review.` : nothing;
 }
 
 /** What a review says at its end of a yes that was written down. */

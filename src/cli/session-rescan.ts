@@ -2,8 +2,9 @@ import type { Decision, SourceFile } from '../engine/outcome.js';
 import { hunksBetween } from '../report/diff.js';
 import { plural } from '../report/prose.js';
 import { Lines } from '../text/lines.js';
-import { type Item, inReviewOrder, type Review, toOpen } from './keys.js';
+import { type Item, type Review, toOpen } from './keys.js';
 import type { Change, ReviewedFiles } from './session-files.js';
+import { inReviewOrder } from './session-order.js';
 import { placesOf } from './session-places.js';
 
 /** A finding that is no longer what was shown. */

@@ -7,7 +7,7 @@ import { excludedIn } from '../workspace/changes.js';
 import type { Written } from '../workspace/write.js';
 import { finishedPaths, type Item, type Review } from './keys.js';
 import type { ReviewedFiles } from './session-files.js';
-import { isDeclined, placesOf } from './session-places.js';
+import { isDeclined, isDoneByAnother, placesOf } from './session-places.js';
 import { shownNames } from './session-shown.js';
 
 /** What became of one file whose answers were carried out. */
@@ -42,11 +42,10 @@ const MOST_NAMED = 5;
 /** The findings that are still there, by name: those without an answer, and in files that could not be written. */
 export function leftOpen(review: Review, landed: readonly Landed[], files: ReviewedFiles): readonly string[] {
   const written = new Set(landed.filter(({ failed }) => failed === undefined).map(({ path }) => path));
-  const isDone = ({ ref, path }: Item) =>
-    (review.answers.get(ref)?.kind ?? 'skip') !== 'skip' && written.has(path);
-  const open = placesOf(review.items).filter(
-    (place) => !isDeclined(place, review.answers) && !place.some(isDone),
-  );
+  const isDone = (item: Item) =>
+    written.has(item.path) &&
+    ((review.answers.get(item.ref)?.kind ?? 'skip') !== 'skip' || isDoneByAnother(item, review));
+  const open = placesOf(review.items).filter((place) => !isDeclined(place, review) && !place.some(isDone));
   const named = open.slice(0, MOST_NAMED).flatMap(([item, ...others]) => {
     if (item === undefined) return [];
     const ways = [item, ...others].map(({ transform }) => transform).join(' or ');
@@ -101,7 +100,8 @@ function declinedAfter(
   { file, after }: Outcome,
   remaining: readonly Finding[],
 ): readonly Entry[] {
-  const isLeft = ({ ref }: Item) => (review.answers.get(ref)?.kind ?? 'skip') === 'skip';
+  const isLeft = (item: Item) =>
+    (review.answers.get(item.ref)?.kind ?? 'skip') === 'skip' && !isDoneByAnother(item, review);
   const left = review.items.filter((item) => item.path === path && isLeft(item)).sort((a, b) => a.at - b.at);
   const isTwin = ({ key, transform }: Finding) =>
     left.some(
@@ -145,21 +145,30 @@ interface Counts {
   readonly applied: number;
   readonly suppressed: number;
   readonly declined: number;
+  /** Accepted, and left out beside other fixes. */
+  readonly leftOut: number;
   readonly unanswered: number;
   readonly gone: number;
   /** Files that got a fix; one that only got a comment has none. */
   readonly fixedFiles: number;
 }
 
-export function countsOf({ items, answers }: Review, landed: readonly Landed[], gone: number): Counts {
+export function countsOf(review: Review, landed: readonly Landed[], gone: number): Counts {
   const sum = (of: (file: Landed) => number) => landed.reduce((total, file) => total + of(file), 0);
   const applied = sum(({ fixes }) => fixes);
   const suppressed = sum((file) => file.suppressed);
-  const places = placesOf(items);
-  const declined = places.filter((place) => isDeclined(place, answers)).length;
-  const unanswered = Math.max(places.length - applied - suppressed - declined, 0);
+  const places = placesOf(review.items);
+  const declined = places.filter((place) => isDeclined(place, review)).length;
+  const leftOut = sum(({ excluded }) => excluded.length);
+  const isWritten = ({ path }: Item) =>
+    landed.some((file) => file.path === path && file.failed === undefined);
+  const isSkipped = ({ ref }: Item) => review.answers.get(ref)?.kind === 'skip';
+  const covered = places.filter((place) =>
+    place.every((item) => isWritten(item) && isSkipped(item) && isDoneByAnother(item, review)),
+  ).length;
+  const unanswered = Math.max(places.length - applied - suppressed - declined - leftOut - covered, 0);
   const fixedFiles = landed.filter(({ fixes }) => fixes > 0).length;
-  return { applied, suppressed, declined, unanswered, gone, fixedFiles };
+  return { applied, suppressed, declined, leftOut, unanswered, gone, fixedFiles };
 }
 
 /** Whether an answer was given that is in no file: a no, or one about a file that was not written. */
@@ -172,13 +181,15 @@ export function hasOpenAnswer({ items, answers }: Review, landed: readonly Lande
 }
 
 /** The same in one line. */
-export function totals({ applied, suppressed, declined, unanswered, gone, fixedFiles }: Counts): string {
+export function totals(counts: Counts): string {
+  const { applied, suppressed, declined, leftOut, unanswered, gone, fixedFiles } = counts;
   return [
     applied === 0
       ? 'No fix applied'
       : `${plural(applied, 'fix', 'fixes')} applied in ${plural(fixedFiles, 'file')}`,
     ...(suppressed > 0 ? [`${suppressed} suppressed`] : []),
     ...(declined > 0 ? [`${declined} declined`] : []),
+    ...(leftOut > 0 ? [`${leftOut} left out`] : []),
     ...(unanswered > 0 ? [`${unanswered} left open`] : []),
     ...(gone > 0 ? [`${gone} no longer there`] : []),
   ].join(', ');

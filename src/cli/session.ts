@@ -11,7 +11,7 @@ import { ReviewedFiles } from './session-files.js';
 import { goTo } from './session-find.js';
 import type { ReviewInput, ReviewResult } from './session-input.js';
 import { Memory } from './session-memory.js';
-import { covers, nothingRemembered, reachMeant, reachQuestion, takenBackNote } from './session-remember.js';
+import { covers, nothingRemembered, reachAsked, reachQuestion, takenBackNote } from './session-remember.js';
 import { changeNote, goneIn, rescanned } from './session-rescan.js';
 import { type Landed, land, pathsToWrite } from './session-write.js';
 
@@ -253,12 +253,9 @@ class Session {
     const look = lookOf(this.input.terminal);
     // The card may have room for some of them only.
     if (questions.length > 1) this.#print(questionsText({ finding }, look));
-    this.#print(noteText(reachQuestion(questions.length, this.input.assumesIn?.(item.path)), look));
-    const key = await this.#ask.key(look.paint.bold('[t]his, [f]ile or [a]ll? '), true);
+    const question = reachQuestion(questions.length, this.input.assumesIn?.(item.path));
+    const { key, reach } = await reachAsked(this.#ask, this.input.terminal, question);
     this.#onScreen = undefined;
-    // The rest of a word; and the next card is not on the screen yet.
-    if (key !== CTRL_C) await dropTyped(this.input.terminal);
-    const reach = reachMeant(key);
     if (reach === undefined) {
       if (this.#ask.isInterrupted) return this.#take(press(this.#review, CTRL_C));
       this.#review = resume(this.#review, nothingRemembered(key));

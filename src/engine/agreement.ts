@@ -1,5 +1,6 @@
 import type { Numerics, Safety, Transform } from '../toolkit/contract.js';
 import { byEffect } from '../toolkit/effect.js';
+import { isCovered } from './alternatives.js';
 import type { EngineSetup } from './engine.js';
 import type { Decision, Finding, SourceFile } from './outcome.js';
 import { lookAt, plainScanOf } from './scan.js';
@@ -29,13 +30,15 @@ interface Agreement<C extends Chosen> {
   readonly excluded: readonly Excluded<C>[];
 }
 
+const NOTHING_LEFT = 'another fix leaves nothing for it to do';
 const SAFETIES: readonly Safety[] = ['safe', 'unsafe', 'advice'];
 const NUMERICS: readonly Numerics[] = ['bit-identical', 'rounding', 'changes-training'];
 
 /**
  * The fixes that hold beside one another. Each transform is asked again about the text that all others leave: a fix that it
  * no longer offers there, or offers with more doubts, rests on what another fix takes away, and gives way to it. Where two
- * exclude one another, the one stays that is measured to work, then what frees memory, is safer, changes numbers less.
+ * exclude one another, the one stays that is measured to work, then what frees memory, is safer, counts for the other,
+ * changes numbers less.
  */
 export function agreeing<C extends Chosen>(
   setup: EngineSetup,
@@ -69,7 +72,18 @@ export function agreeing<C extends Chosen>(
     excluded = [...excluded.filter((other) => other !== each), ...others.excluded];
     kept = others.kept;
   }
-  return { kept, excluded };
+  return { kept, excluded: excluded.map((each) => withNames(each, kept)) };
+}
+
+/** Where nothing is left for a fix to do: because of which other ones. */
+function withNames<C extends Chosen>(excluded: Excluded<C>, kept: readonly C[]): Excluded<C> {
+  if (excluded.because !== NOTHING_LEFT) return excluded;
+  const { alternatives = [] } = excluded.choice.finding;
+  const others = kept.filter(({ finding }) => alternatives.includes(finding.key));
+  const ids = [...new Set(others.map(({ finding }) => `\`${finding.transform}\``))].join(' and ');
+  if (others.length === 0) return excluded;
+  const who = others.length === 1 ? `${ids} leaves` : `${others.length} fixes of ${ids} leave`;
+  return { ...excluded, because: `${who} nothing for it to do` };
 }
 
 function byPreference<C extends Chosen>(
@@ -115,7 +129,7 @@ function isAsSafe(before: Finding, now: Finding | undefined): boolean {
 }
 
 function objection(now: Finding | undefined): string | undefined {
-  if (now === undefined) return 'another fix leaves nothing for it to do';
+  if (now === undefined) return NOTHING_LEFT;
   if (now.refusal !== undefined) return now.refusal;
   return now.fix === undefined ? 'there is only advice for it beside another fix' : undefined;
 }
@@ -128,6 +142,7 @@ function preference({ transforms }: EngineSetup, a: Finding, b: Finding): number
     Number(isDocumented(a)) - Number(isDocumented(b)) ||
     byEffect(a.effect, b.effect) ||
     SAFETIES.indexOf(a.safety) - SAFETIES.indexOf(b.safety) ||
+    Number(isCovered(b, a)) - Number(isCovered(a, b)) ||
     NUMERICS.indexOf(a.numerics) - NUMERICS.indexOf(b.numerics) ||
     a.transform.localeCompare(b.transform) ||
     a.span.start - b.span.start

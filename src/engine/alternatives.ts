@@ -7,8 +7,8 @@ import { ownEdits, previewOf } from './preview.js';
 type Look = (file: SourceFile, transform: Transform) => readonly Finding[];
 
 /**
- * Findings that are fixed by the same lines, where one fix leaves nothing for the other to do: a person takes one of them.
- * Asked only where edits meet, since each answer is a scan.
+ * Findings of which one fix leaves nothing for the other to do, since it changes the same lines or counts for all that the
+ * other changes: a person takes one of them. Asked only where they meet, since each answer is a scan.
  */
 export function withAlternatives(
   file: SourceFile,
@@ -35,19 +35,30 @@ export function withAlternatives(
 /** Each costs two scans by one transform. */
 const MOST_PAIRS = 32;
 
-/** Pairs of fixes that touch one another's edits. */
+/** Whether the first fix counts for all that the second changes. */
+export function isCovered({ fix: by }: Finding, { fix }: Finding): boolean {
+  const { edits = [] } = fix ?? {};
+  const isIn = (edit: Edit) => by?.covers?.some(({ start, end }) => start < edit.start && edit.end <= end);
+  return edits.length > 0 && edits.every(isIn);
+}
+
+/** Pairs of fixes that touch one another's edits, or of which the first counts for the second. */
 function* meeting(found: readonly Finding[]): Generator<readonly [Finding, Finding]> {
   const offered = found.flatMap((finding) => {
-    const { edits = [] } = finding.fix ?? {};
-    return edits.length === 0 ? [] : [{ finding, edits, ...reach(edits) }];
+    const { edits = [], covers = [] } = finding.fix ?? {};
+    const { start, end } = reach(edits);
+    return edits.length === 0
+      ? []
+      : [{ finding, edits, start, last: Math.max(end, ...covers.map((each) => each.end)) }];
   });
   offered.sort((a, b) => a.start - b.start);
   let pairs = 0;
   for (const [at, one] of offered.entries()) {
     for (let next = at + 1; next < offered.length; next++) {
       const other = offered[next];
-      if (other === undefined || other.start > one.end) break;
-      if (!one.edits.some((edit) => other.edits.some((each) => clash(edit, each)))) continue;
+      if (other === undefined || other.start > one.last) break;
+      const meets = one.edits.some((edit) => other.edits.some((each) => clash(edit, each)));
+      if (!meets && !isCovered(one.finding, other.finding)) continue;
       if (++pairs > MOST_PAIRS) return;
       yield [one.finding, other.finding];
     }

@@ -24,6 +24,8 @@ export interface ProposedFix {
   readonly edits: readonly Edit[];
   /** Where statements begin that another fix may put into the same block: it waits for this one. */
   readonly near?: readonly number[];
+  /** Code that it counts for without changing it. */
+  readonly covers?: readonly Span[];
   /** The import statements that it needs, where it needs any: those of several fixes become one edit. */
   readonly imports?: readonly string[];
   /** Edits for these, where it is the only fix, on this text. */

@@ -331,6 +331,7 @@ function findingFor(
       title: result.title,
       edits: result.edits,
       ...(result.near.length > 0 && { near: result.near }),
+      ...(result.covers.length > 0 && { covers: result.covers }),
       ...(importing === undefined ? { importEdits: [] } : { imports, importEdits: [importing] }),
       ...(result.beside.length > 0 && { beside: result.beside }),
     },

@@ -1,3 +1,4 @@
+import { isCovered } from '../engine/alternatives.js';
 import type { Finding, Scan, SourceFile } from '../engine/outcome.js';
 import type { Ranked } from '../oom/rank.js';
 import { Lines } from '../text/lines.js';
@@ -18,6 +19,7 @@ import { diffView } from './diff-view.js';
 import { frame } from './frame.js';
 import { renderDiagnosis, renderNextSteps } from './oom.js';
 import { ownHunks } from './own-hunks.js';
+import { plural } from './prose.js';
 import type { Standing } from './prove/verified.js';
 import { askedTogether } from './questions.js';
 import {
@@ -67,7 +69,24 @@ interface Beside {
 
 /** The fixes that would change the same lines in another way, by name. */
 export function otherWays(finding: Finding, others: readonly Finding[], view: View): string[] {
-  const group = others.filter(({ key }) => key === finding.key || finding.alternatives?.includes(key));
+  const { alternatives = [] } = finding;
+  const meant = others.filter(({ key }) => alternatives.includes(key));
+  const inside = meant.filter((other) => isCovered(finding, other));
+  const around = meant.filter((other) => isCovered(other, finding));
+  const ids = (some: readonly Finding[]) =>
+    [...new Set(some.map(({ transform }) => `\`${transform}\``))].join(', ');
+  if (inside.length > 0) {
+    const text = `${plural(inside.length, 'finding')} of ${ids(inside)} inside it, left out where this one is taken`;
+    return labelled(text, 'covers: ', view, view.paint.yellow);
+  }
+  if (around.length > 0)
+    return labelled(
+      `${ids(around)}, or this one: \`apply --interactive\` lets you choose`,
+      'covered by: ',
+      view,
+      view.paint.yellow,
+    );
+  const group = others.filter((other) => other === finding || meant.includes(other));
   if (group.length < 2) return [];
   const named = group
     .filter((each) => each !== finding)

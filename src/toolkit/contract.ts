@@ -5,6 +5,7 @@ import type { Reason } from '../semantic/reason.js';
 import type { Premise } from '../semantic/versions.js';
 import type { Glimpse } from '../syntax/glimpse.js';
 import type { PyNode } from '../syntax/node.js';
+import type { Span } from '../text/lines.js';
 import type { EditBuilder } from './edit-builder.js';
 import type { GpuEvidence } from './evidence.js';
 
@@ -128,6 +129,8 @@ export interface Fix {
   readonly edits: readonly Edit[];
   /** Where statements begin that another fix may put into the same block: it waits for this one. */
   readonly near: readonly number[];
+  /** Code that it counts for without changing it: what is fixed in there may be fixed with it. */
+  readonly covers: readonly Span[];
   readonly imports: readonly Import[];
   /** What changes in other files of the project: all of it, or nothing of the fix. */
   readonly beside: readonly FileEdits[];

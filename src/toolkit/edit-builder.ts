@@ -54,6 +54,7 @@ export class EditBuilder {
   /** Lists that items were added to. */
   readonly #grown: PyNode[] = [];
   readonly #near: number[] = [];
+  readonly #covers: PyNode[] = [];
   readonly #imports: Import[] = [];
   readonly #beside = new Map<string, FileEdits>();
 
@@ -206,6 +207,7 @@ export class EditBuilder {
     if (!layout.startsItsLine(this.module, functionNode))
       throw new Unfixable('its `def` does not start its line');
     this.#edits.push(layout.decorate(this.module, functionNode, expression));
+    this.#covers.push(functionNode);
   }
 
   /** Adds `"name": value` right after an existing entry of a dict, in that entry's own style. */
@@ -275,6 +277,7 @@ export class EditBuilder {
       title,
       edits: together(merged(withoutLongLines(this.module, this.#grown, this.#edits))),
       near: this.#near,
+      covers: this.#covers.map(({ start, end }) => ({ start, end })),
       imports: this.#imports,
       beside: [...this.#beside.values()],
       questions: proof.questions,

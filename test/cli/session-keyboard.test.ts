@@ -45,7 +45,7 @@ describe('the keys, in a terminal', () => {
     const session = start(folder);
     await session.asked('1/4');
     session.type('a');
-    expect(await session.asked('2/4')).toContain('Accepted 1 of the rest of this file; u takes it back.');
+    expect(await session.asked('2/4')).toContain('Accepted 1 of this file; u takes it back.');
     session.type('u');
     expect(await session.asked('1/4')).toContain('Took back the last answer.');
     session.type('k');

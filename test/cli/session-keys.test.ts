@@ -26,6 +26,7 @@ const item = (path: string, name: string, transform = 'no-grad', safety: Item['s
   at: name === 'new' ? 1.5 : Number(name),
   like: transform,
   rivals: [],
+  covers: [],
   twins: [],
 });
 
@@ -157,7 +158,7 @@ describe('many answers', () => {
 
   it('takes nothing unsafe that no unsafe one was asked about, and says so', () => {
     expect(play('a').note).toBe(
-      'Accepted 2 of the rest of this file; u takes it back. Left open: 1 unsafe, which is asked about.',
+      'Accepted 2 of this file; u takes it back. Left open: 1 unsafe, which is asked about.',
     );
   });
 });

@@ -53,9 +53,35 @@ function toy({ id, word, safety, asks = false, change }: Toy): Transform {
   };
 }
 
+/** A decorator for a function, and a change of each of its parts, of which either leaves nothing for the other to do. */
+const [GATHER, PART] = [
+  toy({
+    id: 'toy-gather',
+    word: 'gather',
+    safety: 'safe',
+    asks: true,
+    change: (name, edit) => {
+      const node = name.closest('function_definition');
+      if (node !== undefined) edit.addDecorator(node, 'kept');
+    },
+  }),
+  toy({ id: 'toy-part', word: 'part', safety: 'safe', change: (name, edit) => edit.replace(name, 'whole') }),
+];
+const COVERING: readonly Transform[] = [
+  {
+    ...GATHER,
+    detect: (module, options) => (/@kept|whole/.test(module.text) ? [] : GATHER.detect(module, options)),
+  },
+  {
+    ...PART,
+    detect: (module, options) => (module.text.includes('@kept') ? [] : PART.detect(module, options)),
+  },
+];
+
 const TALL = Array.from({ length: 60 }, (_, index) => `step_${index}()`);
 
 export const TOYS: readonly Transform[] = [
+  ...COVERING,
   toy({
     id: 'toy-hold',
     word: 'hold',
