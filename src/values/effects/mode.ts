@@ -1,6 +1,6 @@
 import { nameOf } from '../../semantic/called-name.js';
 import { definitionBehind } from '../../semantic/definitions.js';
-import { functionUses } from '../../semantic/function-uses.js';
+import { callOf, functionUses } from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { carriersOf } from '../../semantic/name-flow.js';
@@ -15,6 +15,7 @@ import {
   enclosingWiths,
   statementOf,
 } from '../../semantic/statements.js';
+import { isTestCode } from '../../semantic/test-code.js';
 import { type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import { waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -87,7 +88,7 @@ function findSwitch(module: PyModule): boolean {
   return bare || module.at('.__enter__').some((node) => SAYS_GRAD_OFF.test(node.closest('call')?.text ?? ''));
 }
 
-/** Every use in the file runs under no-grad, and there is one: its callers have seen to it. */
+/** Every use in the file runs under no-grad, there is one, and no other file is seen to run it otherwise: its callers have seen to it. */
 export function onlyRunsGradOff(module: PyModule, functionNode: PyNode): boolean {
   const reached = new Set([functionNode]);
   let isGradOffSomewhere = false;
@@ -101,7 +102,20 @@ export function onlyRunsGradOff(module: PyModule, functionNode: PyNode): boolean
       else reached.add(caller);
     }
   }
-  return isGradOffSomewhere;
+  return isGradOffSomewhere && ![...reached].some((called) => module.memo(runsElsewhere, called));
+}
+
+/** Another file surely calls the function, and neither there nor around its caller are gradients seen to be off. */
+function runsElsewhere(module: PyModule, functionNode: PyNode): boolean {
+  const name = functionNode.name;
+  if (name === undefined) return false;
+  const { uses } = usesElsewhere(module, name, { may: () => true, byName: false });
+  return uses.some(({ module: there, node, isCertain }) => {
+    if (!isCertain || callOf(node) === undefined || isTestCode(there, node)) return false;
+    if (switchesGradOff(there) || isGradOff(there, node)) return false;
+    const caller = enclosingFunction(node);
+    return caller === undefined || !onlyRunsGradOff(there, caller);
+  });
 }
 
 /** A caller in the file that differentiates what the function hands back. */
