@@ -27,6 +27,8 @@ export function evidenceOf(context: Context): Promise<Evidence | undefined> {
 async function readEvidence(context: Context): Promise<Evidence | undefined> {
   const { args } = context;
   const log = args.text('oom');
+  if (args.each('oom').length > 1)
+    throw args.misuse('`--oom` takes one log: put several together, `cat a.log b.log | memfix --oom -`.');
   const snapshot = args.text('snapshot');
   if (log === undefined && snapshot === undefined) return undefined;
   if (args.isLogPiped && args.readsStdin)

@@ -58,6 +58,7 @@ export const OPTIONS = {
     type: 'string',
     value: 'LOG',
     summary: 'rank findings by the out-of-memory tracebacks in this log (`-`: standard input)',
+    repeats: true,
     heading: 'Out of memory',
   },
   snapshot: {

@@ -1,16 +1,36 @@
 import { reachingDefinitions } from '../semantic/flow.js';
 import type { PyModule } from '../semantic/module.js';
-import { statementOf, unparenthesized } from '../semantic/statements.js';
+import {
+  contextManagers,
+  decoratorsOf,
+  enclosingFunction,
+  enclosingWiths,
+  statementOf,
+  unparenthesized,
+} from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { evaluations, runsInEvalMode } from '../torch/grad/evaluation.js';
 import { networksOf } from '../torch/module/networks.js';
 import { usesOf } from '../values/uses.js';
-import { recordsNoGraph } from '../values/value/gradient.js';
+import { gradModeOf, recordsNoGraph } from '../values/value/gradient.js';
 import { valueOf } from '../values/value.js';
 
 /** Whether what a line computes surely records no graph. */
 export function isGradOffAt(module: PyModule, line: number): boolean {
   return recordsNoGraph(module, nodeAt(module, line));
+}
+
+/** Whether a decorator of torch is what makes it so. */
+export function isDecoratedOffAt(module: PyModule, line: number): boolean {
+  const node = nodeAt(module, line);
+  const owner = enclosingFunction(node);
+  return (
+    owner !== undefined &&
+    enclosingWiths(node).every((each) =>
+      contextManagers(each).every((manager) => gradModeOf(module, manager) === undefined),
+    ) &&
+    decoratorsOf(owner).some((decorator) => gradModeOf(module, decorator) === 'off')
+  );
 }
 
 function nodeAt(module: PyModule, line: number): PyNode {

@@ -1,8 +1,9 @@
 import type { Scan } from '../engine/outcome.js';
+import { placeText } from '../text/place.js';
 import type { Moment, TransformMeta } from '../toolkit/contract.js';
 import { cluesIn } from './clues.js';
 import { type Frame, isCell, isLibrary } from './frame.js';
-import { gradOffIn, passIn } from './grad-off.js';
+import { gradOffIn, isDecoratedSince, passIn } from './grad-off.js';
 import { hintsFor } from './hints.js';
 import type { OutOfMemory } from './log.js';
 import { isFragmented } from './message.js';
@@ -74,6 +75,10 @@ export interface Diagnosis {
   readonly related: ReadonlySet<Ranked>;
   /** What ran out was another program than the files that were checked are of. */
   readonly isElsewhere: boolean;
+  /** What would explain it, and a comment silences. */
+  readonly silenced: readonly Ranked[];
+  /** Files of the tracebacks that were not looked through. */
+  readonly unchecked: readonly string[];
   /** What `memfix budget` can do with the script that was started; undefined where that is not known. */
   readonly budget?: 'can' | 'needs-model' | 'cannot';
 }
@@ -140,7 +145,22 @@ export function diagnose(
     ranked,
     related: isElsewhere ? new Set() : relatedAmong(ranked),
     isElsewhere,
+    silenced: isElsewhere
+      ? []
+      : silencedAmong(scans, (each) => rankedBy(circumstances, each, metaOf, places)),
+    unchecked: [
+      ...new Set(errors.flatMap(({ frames }) => frames.flatMap(({ spot }) => spot?.file ?? []))),
+    ].filter((file) => files.beyond?.has(file)),
   };
+}
+
+function silencedAmong(
+  scans: readonly Scan[],
+  rank: (scans: readonly Scan[]) => readonly Ranked[],
+): readonly Ranked[] {
+  const silent = scans.filter(({ suppressed }) => suppressed.length > 0);
+  const ranked = rank(silent.map((scan) => ({ ...scan, findings: scan.suppressed })));
+  return [...relatedAmong(ranked)].filter((each) => each.rank !== undefined);
 }
 
 /** It has frames of its own program, and none of them is in the files. */
@@ -186,11 +206,21 @@ function locate(error: OutOfMemory, source: string, places: Places, files: Check
   const started = own.map(({ spot }) => spot.file);
   const setting = settingOf(frames, places, started.length === 0 ? undefined : programAround(files, started));
   const hints = [
+    ...decoratedSince(frames, places),
     ...hintsFor(error, { moments, gradOff, located: frames, setting }),
     ...(frames.length === 0 && error.memory === 'GPU' ? [NO_TRACEBACK] : []),
     ...cluesIn(own, moments, places, isGradOff),
   ];
   return { error, source, frames, moments, hints, setting };
+}
+
+function decoratedSince(frames: readonly LocatedFrame[], places: Places): readonly string[] {
+  const { spot, frame } =
+    frames.find((each, index) => isDecoratedSince(each, frames[index - 1], places)) ?? {};
+  if (spot === undefined || frame === undefined) return [];
+  return [
+    `\`${frame.name}\` (${placeText(spot.file, spot.told ?? { line: frame.line })}) turns gradients off by a decorator that the traceback does not have: the code was changed since this run. Run it again before anything else.`,
+  ];
 }
 
 function marksOf(frames: readonly LocatedFrame[], traceback: number, places: Places): readonly Mark[] {

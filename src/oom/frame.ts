@@ -67,9 +67,9 @@ export function mayBeFrame(line: string): boolean {
   return ['.py', 'File "', 'Cell In', 'Input In', '<ipython-'].some((sign) => line.includes(sign));
 }
 
-/** CPython indents a frame by two spaces more than the traceback's own lines. */
+/** CPython indents a frame by two spaces more than the traceback's own lines; loguru marks the one that caught it by `> `. */
 function prefixOf(before: string): string {
-  const prefix = before.replace(/ {2}$/, '');
+  const prefix = before.replace(/(?: {2}|> )$/, '');
   // Where processes write at once, the end of another's statement, which tells nobody from anybody.
   return /[\w)]$/.test(prefix) ? '' : prefix;
 }

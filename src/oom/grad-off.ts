@@ -1,5 +1,5 @@
 import { placeText } from '../text/place.js';
-import { isGradOffAt, type Pass, passAt } from './code.js';
+import { isDecoratedOffAt, isGradOffAt, type Pass, passAt } from './code.js';
 import type { Frame } from './frame.js';
 import type { Places, Spot } from './places.js';
 
@@ -7,7 +7,7 @@ type Function = readonly [path: RegExp, name: RegExp];
 
 const DECORATED: Function = [
   /\/torch\/(?:utils\/_contextlib|autograd\/grad_mode)\.py$/,
-  /^decorate_context$/,
+  /^(?:decorate|generator)_context$/,
 ];
 /** Functions of libraries that run a network without gradients. */
 const LIBRARY: readonly Function[] = [
@@ -74,7 +74,8 @@ export interface GradOff {
 }
 
 /** By what a program that ran out ran without gradients; a checkpoint that is recomputed runs with them. */
-export function gradOffIn(frames: readonly Found[], places: Places): GradOff | undefined {
+export function gradOffIn(all: readonly Found[], places: Places): GradOff | undefined {
+  const frames = all.filter((found, index) => !isDecoratedSince(found, all[index - 1], places));
   const outermost = frames.findIndex((found) => gradOffBy(found, places) !== undefined);
   const found = frames.slice(outermost).flatMap((each) => gradOffBy(each, places) ?? []);
   const by = outermost < 0 ? undefined : (found.findLast((each) => each !== NO_GRAD) ?? NO_GRAD);
@@ -85,6 +86,13 @@ export function gradOffIn(frames: readonly Found[], places: Places): GradOff | u
     (!LIBRARY.some((row) => isOf(row, frames[outermost]?.frame)) &&
       passIn(outside, places, STEPS) === 'training');
   return { by, isPart };
+}
+
+/** A decorator is there now whose frame the traceback does not have: the code was changed since. */
+export function isDecoratedSince({ spot }: Found, before: Found | undefined, places: Places): boolean {
+  if (before === undefined || isOf(DECORATED, before.frame) || spot?.line === undefined) return false;
+  const module = places.moduleOf(spot.file);
+  return module !== undefined && isDecoratedOffAt(module, spot.line);
 }
 
 const NO_GRAD = '`torch.no_grad()`';

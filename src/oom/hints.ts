@@ -2,7 +2,7 @@ import type { Moment } from '../toolkit/contract.js';
 import type { Frame } from './frame.js';
 import type { GradOff } from './grad-off.js';
 import type { OutOfMemory } from './log.js';
-import { isFragmented, isOldWording, outsideOf, sizeOf } from './message.js';
+import { heldWhenKilled, isFragmented, isOldWording, outsideOf, sizeOf } from './message.js';
 import type { Spot } from './places.js';
 import type { Setting } from './setting.js';
 
@@ -37,7 +37,7 @@ const MEANING: Readonly<Record<Moment, string>> = {
 export function hintsFor(error: OutOfMemory, known: Known): readonly string[] {
   return [
     ...sizeHints(error),
-    ...othersHints(error),
+    ...(isOfWorker(error) ? [WORKER] : othersHints(error)),
     ...sourceHints(error, known),
     ...momentHints(error, known),
     ...frameHints(error, known),
@@ -69,6 +69,16 @@ function sizeHints(error: OutOfMemory): readonly string[] {
   return [
     `${idle} the ${sizeOf(tried)} that was asked for: the memory is fragmented. See whether \`${allocatorSetting(error)}\` in the environment helps${error.who === 'HIP' ? '' : newer}.`,
   ];
+}
+
+const WORKER =
+  'It was a worker process of a `DataLoader`, which used the GPU: each worker has a CUDA context there, some hundreds of MiB, beside what it makes.';
+
+/** A worker of a loader ran out on the GPU, where it has nothing to do. */
+export function isOfWorker({ memory, frames }: Pick<OutOfMemory, 'memory' | 'frames'>): boolean {
+  return (
+    memory === 'GPU' && frames.some(({ path }) => /\/torch\/utils\/data\/_utils\/worker\.py$/.test(path))
+  );
 }
 
 function othersHints({ figures, ranks, devices, who }: OutOfMemory): readonly string[] {
@@ -115,6 +125,11 @@ export const KERNELS: ReadonlySet<string> = new Set([
 
 function sourceHints(error: OutOfMemory, { moments }: Known): readonly string[] {
   const { who, memory, isGuess } = error;
+  const held = heldWhenKilled(error.message);
+  if (held !== undefined)
+    return [`The kernel killed the process, which held ${sizeOf(held)}, for want of host memory.`];
+  if (/\boom[-_]kill/i.test(error.message))
+    return ['The scheduler says that a process was killed for want of host memory.'];
   if (isGuess)
     return ['A process was killed. That is mostly for want of host memory; `dmesg` or the scheduler knows.'];
   if (memory === 'host') return ['It was the memory of the host, not of the GPU.'];

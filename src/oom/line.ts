@@ -1,8 +1,21 @@
+const LONGEST = 8192;
 const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])/g;
 
 /** Without colours and movements. */
 export function plain(line: string): string {
   return line.includes('\x1b') ? line.replace(ESCAPES, '') : line;
+}
+
+const WRAPPED = /^\s*\{.*"(?:message|msg|log|line|textPayload)"\s*:\s*("(?:[^"\\]|\\.)*")/;
+
+/** What a shipper of logs put into a JSON object, one for each line. */
+export function unwrapped(line: string): string {
+  const text = line.length > LONGEST || line.includes('\\n') ? null : WRAPPED.exec(line);
+  try {
+    return text === null ? line : String(JSON.parse(text[1] ?? '""'));
+  } catch {
+    return line;
+  }
 }
 
 /** The lines of a text whose line ends are spelt out. */

@@ -1,5 +1,5 @@
 import { type Frame, frameIn, isLibrary, mayBeFrame, namedBelow, pointedAt } from './frame.js';
-import { patternOf, plain, rankIn, unquoted } from './line.js';
+import { patternOf, plain, rankIn, unquoted, unwrapped } from './line.js';
 import { type Complaint, complaintIn, type Figures, figuresIn, mayComplain } from './message.js';
 import { ParameterCount } from './parameters.js';
 
@@ -76,7 +76,7 @@ export class LogReader {
 
   read(coloured: string, number: number): void {
     this.#line = number;
-    const raw = plain(coloured);
+    const raw = plain(unwrapped(coloured));
     this.#parameters.read(raw);
     if (!this.#isWorthALook(raw)) return;
     if (QUOTED.test(raw)) for (const line of unquoted(raw)) this.#read(line);
@@ -319,7 +319,7 @@ function isSame(a: Frame, b: Frame): boolean {
 
 /** The same error was told with its traceback; a process was killed when another had failed. */
 function saysMore(other: OutOfMemory, one: OutOfMemory): boolean {
-  if (one.isGuess) return !other.isGuess;
+  if (one.isGuess) return !other.isGuess || (other.isGuess && isScheduled(other) && !isScheduled(one));
   return (
     one.frames.length === 0 &&
     other.frames.length > 0 &&
@@ -328,6 +328,11 @@ function saysMore(other: OutOfMemory, one: OutOfMemory): boolean {
   );
 }
 
+/** A scheduler or the kernel says that it was for want of memory. */
+function isScheduled({ message }: OutOfMemory): boolean {
+  return /\boom[-_]kill|out-of-memory handler/i.test(message);
+}
+
 function messageIn(text: string): string {
-  return text.slice(0, LONGEST_TEXT).trim();
+  return /^\W+$/.test(text) ? '' : text.slice(0, LONGEST_TEXT).trim();
 }

@@ -35,15 +35,18 @@ type Reading = readonly [pattern: RegExp, memory: Memory, who: string | undefine
 const KILLED =
   /\bSignal 9 \(SIGKILL\)|\bexitcode\s*: -9\b|\bexit code -9\b|^(?:zsh: |npm (?:ERR!|error) )?[Kk]illed(?: {2,}\S.*)?$|: line \d+: +\d+ Killed\b|^\[\d+\][+-]? +(?:\d+ +)?[Kk]illed\b|^make: \*\*\* \[.*\] (?:Killed|Error 137)\b|\bsignal "?(?:SIGKILL|9)\b|\b(?:errno|exit(?:ed)?(?: with)?(?: code| status)?)[: (]+137\b/;
 
+/** What numpy says of one array. */
+export const ONE_ARRAY = /\bUnable to allocate \d[\d.]* \w+ for an array/;
 /** Messages that stand for themselves wherever they are. */
 const CERTAIN: readonly Reading[] = [
   [/\b(CUDA|HIP|XPU|NPU|MUSA|MLU) out of memory\. Tried to allocate/, 'GPU', undefined],
   [/\b(MPS) backend out of memory \(/, 'GPU', undefined],
   [/\b(CUDA|HIP) error: out of memory/, 'GPU', undefined],
   [/\b(CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CUFFT|HIPBLAS|MIOPEN)_(?:STATUS_)?ALLOC_FAILED/, 'GPU', undefined],
+  [/\b(CUDNN|CUBLAS)_STATUS_NOT_INITIALIZED/, 'GPU', undefined],
   [/\b(?:Cuda|HIP) failure (?:\d+ )?'out of memory'|\bFailed to CUDA (?:\w+ )?[cm]alloc/i, 'GPU', 'NCCL'],
   [/\bDefaultCPUAllocator: (?:can't allocate memory|not enough memory)/, 'host', undefined],
-  [/\bUnable to allocate \d[\d.]* \w+ for an array/, 'host', undefined],
+  [ONE_ARRAY, 'host', undefined],
   [/\bDataLoader worker .*killed by signal: (?:Killed|Bus error)/, 'host', undefined],
   [
     /\boom[-_]kill(?:er)?\b.*\b(?:event|task|process|step)|\bOut of memory: Killed process/i,
@@ -86,10 +89,12 @@ export function complaintIn(text: string, isError: boolean): Complaint | undefin
 
 /** Cheap, and true wherever `complaintIn` could find something. */
 export function mayComplain(line: string): boolean {
-  return /memory|ALLOC_FAILED|[cm]alloc|Unable to allocate|killed|oom|SIGKILL|signal|-9|137/i.test(line);
+  return /memory|ALLOC_FAILED|NOT_INITIALIZED|[cm]alloc|Unable to allocate|killed|oom|SIGKILL|signal|-9|137/i.test(
+    line,
+  );
 }
 
-const SIZE = String.raw`(\d+(?:\.\d+)?) (bytes|[KMGTP]i?B)\b`;
+const SIZE = String.raw`(\d+(?:\.\d*)?) (bytes|[KMGTP]i?B)\b`;
 const PHRASES = {
   tried: [`(?:[Tt]ried|Unable) to allocate ${SIZE}`],
   // PyTorch 2.1 wrote "capacty".
@@ -128,6 +133,12 @@ export function figuresIn(message: string): Figures {
     device: device === undefined ? undefined : Number(device),
     others: /\bthis process has\b/.test(text) ? othersIn(text) : undefined,
   });
+}
+
+/** What a process held when the kernel killed it. */
+export function heldWhenKilled(message: string): number | undefined {
+  const held = /\banon-rss:(\d+)kB/.exec(message)?.[1];
+  return held === undefined ? undefined : Number(held) * 1024;
 }
 
 function othersIn(text: string): Figures['others'] {

@@ -10,7 +10,7 @@ const ANY = /^/;
 const SIGNS: readonly Sign[] = [
   ['loading', /\/torch\/serialization\.py$|\/safetensors\//, /load|persistent|restore|<module>/],
   ['saving', /\/torch\/serialization\.py$|\/safetensors\//, /save|write/],
-  ['data', /\/torch\/utils\/data\/|\/datasets\//, ANY],
+  ['data', /\/torch\/utils\/data\/|-packages\/datasets\//, ANY],
   [
     'state',
     /\/torch\/optim\/|\/deepspeed\/runtime\//,

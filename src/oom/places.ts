@@ -137,8 +137,12 @@ function sharedStart(a: readonly string[], b: readonly string[]): number {
 function spotIn(file: string, text: Text, frame: Frame): Spot {
   const named = text.functions.filter(({ name }) => name === frame.name);
   const isTop = frame.name === '<module>';
+  // `<lambda>` and `<listcomp>` are in whatever function they are written in.
+  const isNameless = !isTop && frame.name.startsWith('<');
   const line = nearest(text, text.linesWith(frame), frame.line, (at) =>
-    isTop ? text.functionAt(at) === undefined : named.some((range) => text.functionAt(at) === range),
+    isTop
+      ? text.functionAt(at) === undefined
+      : isNameless || named.some((range) => text.functionAt(at) === range),
   );
   const within =
     (line === undefined ? undefined : text.functionAt(line)) ??

@@ -1,4 +1,5 @@
 import { type Frame, isCell } from './frame.js';
+import { type Option, optionsIn } from './options.js';
 import type { Places, Spot, Text } from './places.js';
 
 /** What drives the training or the evaluation that ran out. */
@@ -25,6 +26,12 @@ export interface Setting {
   /** The batch as the files write it, one that can be halved before one of a single item: `batch_size=128` and its place. */
   readonly batch: Batch | undefined;
   readonly isNotebook: boolean;
+  /** Its functions on the stack give the network one item at a time. */
+  readonly isSingle: boolean;
+  /** Of a search for sequences; 1 where none is written. */
+  readonly beams: number;
+  /** Options of its command line that are about memory. */
+  readonly options: readonly Option[];
 }
 
 /** The first that is on the stack: what stands before another uses it. */
@@ -42,6 +49,7 @@ const CHECKPOINTED =
 const BATCH = /\b(?:(?:train|per_device_train)_)?batch_size\s*=\s*(\d+)/;
 /** An option of a command line; its name is in a string. */
 const BATCH_OPTION = /["'](--?(?:train[-_])?batch[-_]?size)["'].*\bdefault\s*=\s*(\d+)/;
+const ONE_ITEM = /\w\[None(?:\]|, \.\.\.\])|\.unsqueeze\(0\)|\bbatch_size\s*=\s*1\b/;
 const NO_TRAINING = /test|eval|infer|sample|demo|predict/i;
 
 export function settingOf(
@@ -80,6 +88,9 @@ export function settingOf(
     hasBatch: around.some((line) => /batch|loader/i.test(line)),
     batch: batches.find(({ size }) => size > 1) ?? batches[0],
     isNotebook: frames.some(({ frame }) => isCell(frame)),
+    isSingle: around.some((line) => ONE_ITEM.test(line)),
+    beams: Number(around.flatMap((line) => /\bnum_beams\s*=\s*(\d+)/.exec(line)?.[1] ?? [])[0] ?? 1),
+    options: optionsIn(files, places),
   };
 }
 

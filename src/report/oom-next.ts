@@ -1,6 +1,14 @@
 import { type Diagnosis, type Located, startedScript } from '../oom/diagnosis.js';
-import { allocatorSetting, holdsMuch, isOfCheckpoint, isOfDriver, KERNELS, monitorOf } from '../oom/hints.js';
-import { isFragmented, outsideOf } from '../oom/message.js';
+import {
+  allocatorSetting,
+  holdsMuch,
+  isOfCheckpoint,
+  isOfDriver,
+  isOfWorker,
+  KERNELS,
+  monitorOf,
+} from '../oom/hints.js';
+import { isFragmented, ONE_ARRAY, outsideOf, sizeOf } from '../oom/message.js';
 import { placeText } from '../text/place.js';
 import type { Moment } from '../toolkit/contract.js';
 import { shellWord } from './prose.js';
@@ -9,6 +17,10 @@ import { shellWord } from './prose.js';
 export function nextSteps(diagnosis: Diagnosis): readonly string[] {
   const { errors, snapshot } = diagnosis;
   if (errors.length > 0 && errors.every(({ error }) => error.memory === 'host')) return hostSteps(errors);
+  if (errors.some(({ error }) => isOfWorker(error)))
+    return [
+      'Keep the GPU out of the workers: let the data set and `collate_fn` return CPU tensors, and move the batch in the training loop; or load with `num_workers=0`.',
+    ];
   // What they hold is none of this program's.
   const taken = errors.find((each) => isOfDriver(each.error) || isMostlyHeldByOthers(each));
   if (taken !== undefined)
@@ -24,6 +36,7 @@ export function nextSteps(diagnosis: Diagnosis): readonly string[] {
       : []),
     ...new Set(errors.flatMap(fragmentSteps)),
     ...new Set(toldBest(errors).flatMap(momentSteps)),
+    ...new Set(toldBest(errors).flatMap(optionSteps)),
     ...(errors.some(({ error }) => error.who === 'MPS')
       ? [
           'A Mac shares its memory with all that is open: close what is not needed. `PYTORCH_MPS_HIGH_WATERMARK_RATIO` sets the limit; without one (0.0) the whole system may come to a halt.',
@@ -78,6 +91,18 @@ function momentSteps(located: Located): readonly string[] {
   return [];
 }
 
+/** What the script offers on its command line already. */
+function optionSteps({ setting: { options }, moments }: Located): readonly string[] {
+  const isPass = moments.length === 0 || moments.some((moment) => PASSES.has(moment));
+  if (!isPass || options.length === 0) return [];
+  const words = options.map(({ name, help, place, isOff }) =>
+    isOff ? `\`${name}\` (${place}), off by default` : `\`${name}\` (${place}): “${help}”`,
+  );
+  return [`The script has options for it: ${words.join('; ')}.`];
+}
+
+const PASSES: ReadonlySet<Moment> = new Set<Moment>(['forward', 'backward', 'evaluation']);
+
 const FREE =
   'drop every name of the model, the optimizer and the trainer that are done with (`del model, trainer`, then `gc.collect(); torch.cuda.empty_cache()`), or hand on the model that is on the device instead of another';
 
@@ -94,7 +119,7 @@ function loadingSteps({ error, moments }: Located): readonly string[] {
 }
 
 function evaluationSteps({ setting, hints, moments }: Located): readonly string[] {
-  const { driver, isGenerating, hasBatch } = setting;
+  const { driver, isGenerating, hasBatch, isSingle, beams } = setting;
   const isGraphed = hints.every((hint) => !hint.startsWith('It ran without gradients'));
   const guard =
     isGraphed && moments.length === 1 && driver === undefined
@@ -102,7 +127,7 @@ function evaluationSteps({ setting, hints, moments }: Located): readonly string[
       : [];
   if (isGenerating)
     return [
-      'Take fewer `max_new_tokens`, cut long prompts (`truncation=True, max_length=…`), and generate for fewer of them at a time.',
+      `${beams > 1 ? `Search with fewer beams than \`num_beams=${beams}\`, each of which is a sequence of its own; take` : 'Take'} fewer \`max_new_tokens\`, cut long prompts (\`truncation=True, max_length=…\`), and generate for fewer of them at a time.`,
     ];
   if (driver === 'transformers')
     return [
@@ -112,7 +137,7 @@ function evaluationSteps({ setting, hints, moments }: Located): readonly string[
     return ['Take a smaller batch in the `val_dataloader`, and return nothing large from `validation_step`.'];
   return [
     ...guard,
-    hasBatch
+    hasBatch && !isSingle
       ? 'Take a smaller batch where it evaluates: nothing of the result changes.'
       : 'Take smaller inputs: fewer tokens (`max_length`), smaller pictures, or parts of them one after the other.',
   ];
@@ -153,35 +178,50 @@ const TERMS: Readonly<Record<NonNullable<Located['setting']['driver']> | 'none',
   transformers: [
     () =>
       'halve `per_device_train_batch_size` and double `gradient_accumulation_steps`, which trains the same',
-    'set `bf16=True`',
+    'set `bf16=True` (Ampere or newer; older cards: `fp16=True`)',
     'set `gradient_checkpointing=True`, which costs time and no accuracy',
   ],
   lightning: [
     (where) => `halve it${where} and set \`Trainer(accumulate_grad_batches=2)\``,
-    'set `precision="bf16-mixed"`',
+    'set `precision="bf16-mixed"` (Ampere or newer; older cards: `"16-mixed"`)',
     'checkpoint the largest layers (`torch.utils.checkpoint`), which costs time and no accuracy',
   ],
   deepspeed: [
     () => 'halve `train_micro_batch_size_per_gpu` and double `gradient_accumulation_steps` in the config',
-    'enable `bf16` there',
+    'enable `bf16` there (Ampere or newer; older cards: `fp16`)',
     'enable activation checkpointing, which costs time and no accuracy, or a higher `zero_optimization` stage',
   ],
   accelerate: [
     (where) => `halve it${where} and set \`Accelerator(gradient_accumulation_steps=2)\``,
-    'set `mixed_precision="bf16"`',
+    'set `mixed_precision="bf16"` (Ampere or newer; older cards: `"fp16"`)',
     'checkpoint the largest layers, which costs time and no accuracy',
   ],
   none: [
     HALVE,
-    'run the forward pass under `torch.autocast` in bfloat16',
+    'run the forward pass under `torch.autocast` in bfloat16 (Ampere or newer; older cards: float16 with a `GradScaler`)',
     'checkpoint the largest layers (`torch.utils.checkpoint`), which costs time and no accuracy',
   ],
 };
 
+/** One allocation that is no matter of many small ones. */
+const MUCH_FOR_ONE = 2 ** 30;
+
+function isDataOf(errors: readonly Located[], said: string): boolean {
+  return errors.some(({ moments }) => moments.includes('data')) || /DataLoader worker/.test(said);
+}
+
 function hostSteps(errors: readonly Located[]): readonly string[] {
   const said = errors.map(({ error }) => error.message).join('\n');
-  const isOfData = errors.some(({ moments }) => moments.includes('data')) || /DataLoader worker/.test(said);
+  const large = errors.find(
+    ({ error: { message, figures } }) => ONE_ARRAY.test(message) && (figures.tried ?? 0) >= MUCH_FOR_ONE,
+  )?.error.figures.tried;
+  const isOfData = large === undefined && isDataOf(errors, said);
   return [
+    ...(large === undefined
+      ? []
+      : [
+          `One array of ${sizeOf(large)} was asked for at once: read it in parts, keep it in a file that is mapped (\`np.memmap\`, \`np.load(…, mmap_mode="r")\`), or take a smaller dtype.`,
+        ]),
     ...(/Bus error/.test(said)
       ? [
           'A bus error in a worker mostly is a full /dev/shm: give the container more of it (`--shm-size=8g`), or call `torch.multiprocessing.set_sharing_strategy("file_system")`.',

@@ -156,7 +156,27 @@ function withoutPackages(path: string): string {
 }
 
 /** How many findings explain it. */
-export function verdictOf({ ranked, related, isElsewhere }: Diagnosis): string {
+export function verdictOf(diagnosis: Diagnosis): string {
+  return [countsOf(diagnosis), ...silencedWords(diagnosis), ...uncheckedWords(diagnosis)].join(' ');
+}
+
+function silencedWords({ silenced }: Diagnosis): readonly string[] {
+  return silenced.map(
+    ({ scan, finding, because }) =>
+      `\`${finding.transform}\` at ${placeText(scan.file.path, finding.at)} (${because}) may explain it, but a comment of the file silences it.`,
+  );
+}
+
+function uncheckedWords({ unchecked }: Diagnosis): readonly string[] {
+  const [first, ...more] = unchecked;
+  if (first === undefined) return [];
+  const others = more.length === 0 ? ' is' : ` and ${plural(more.length, 'other file', 'other files')} are`;
+  return [
+    `${first}${others} in the traceback and ${more.length === 0 ? 'was' : 'were'} not checked: leave out the path.`,
+  ];
+}
+
+function countsOf({ ranked, related, isElsewhere }: Diagnosis): string {
   const all = found(ranked).length;
   if (isElsewhere && all > 0)
     return `The ${all === 1 ? 'finding here is' : `${all} findings here are`} of another program than the one that ran out.`;

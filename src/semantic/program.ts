@@ -75,11 +75,16 @@ export function lastOfImports({ root }: PyModule): PyNode | undefined {
   const first = root.named.findIndex((statement, index) => {
     if (IMPORTS.has(statement.type)) return false;
     if (statement.type === 'try_statement') return !onlyImports(statement);
+    if (
+      index > 0 &&
+      statement.named[0]?.type === 'call' &&
+      /^sys\.path\.(?:append|insert)\(/.test(statement.text)
+    )
+      return false;
     const isText = statement.named.length === 1 && statement.named[0]?.type === 'string';
     return !(index === 0 && statement.type === 'expression_statement' && isText);
   });
-  const last = root.named[first - 1];
-  return last?.type === 'expression_statement' ? undefined : last;
+  return root.named.slice(0, Math.max(0, first)).findLast(({ type }) => type !== 'expression_statement');
 }
 
 /** `try: import x` with a handler: what its blocks hold is imports and plain assignments. */
