@@ -1,4 +1,5 @@
 import { plural } from '../report/prose.js';
+import { ERASE_LINE } from '../report/terminal.js';
 import type { Review } from './keys.js';
 import { boldText, type Look, listText, noteText } from './screen.js';
 import type { ReviewedFiles } from './session-files.js';
@@ -20,20 +21,19 @@ interface Ended {
   /** Files that a yes for good was written into. */
   readonly assumedIn: readonly string[];
   readonly interrupted: boolean;
+  /** Whether Ctrl-C was pressed meanwhile. */
+  isStopped(): boolean;
   readonly aim: string | undefined;
   print(text: string): void;
 }
 
 /** Says what became of everything, and how to go on. */
-export function conclude(ended: Ended, landed: readonly Landed[], look: Look): ReviewResult {
+export async function conclude(ended: Ended, landed: readonly Landed[], look: Look): Promise<ReviewResult> {
   const { review, files, memory, interrupted, print } = ended;
   const failed = [...ended.failed];
   for (const file of landed) {
     if (file.failed !== undefined) failed.push({ path: file.path, reason: file.failed });
-    memory.keepEntries(file.declined);
-    const more = `${plural(file.fresh, 'finding')} of ${file.path} showed up only now; run memfix again to see more.`;
-    for (const sentence of [...file.excluded, ...(file.fresh > 0 ? [more] : [])])
-      print(noteText(sentence, look));
+    for (const sentence of file.excluded) print(noteText(sentence, look));
   }
   for (const note of ended.news) print(noteText(note, look));
   const counts = countsOf(review, landed, ended.gone);
@@ -41,8 +41,8 @@ export function conclude(ended: Ended, landed: readonly Landed[], look: Look): R
   print(`\n${boldText(`${totals(counts)}.`, look)}`);
   const left = leftOpen(review, landed, files);
   if (unanswered > 0 && left.length > 0) print(listText('Left open:', left, look));
-  if (review.mode === 'finished' && !interrupted && failed.length === 0) memory.forget();
-  else if (unanswered > 0)
+  const isOver = review.mode === 'finished' && !interrupted && failed.length === 0;
+  if (!isOver && unanswered > 0)
     print(
       noteText(
         farewell(
@@ -57,6 +57,37 @@ export function conclude(ended: Ended, landed: readonly Landed[], look: Look): R
       ),
     );
   for (const file of new Set(ended.assumedIn)) print(noteText(keptNote(file), look));
+  await lookAfterwards(ended, landed, look);
+  if (isOver) memory.forget();
   const written = landed.filter((file) => file.fixes + file.suppressed > 0).length;
-  return { applied, suppressed, declined, unanswered, gone, files: written, failed, interrupted };
+  return {
+    applied,
+    suppressed,
+    declined,
+    unanswered,
+    gone,
+    files: written,
+    failed,
+    interrupted: interrupted || ended.isStopped(),
+  };
+}
+
+/** All is written: what only shows now takes a while to find, and whoever does not want to know may stop it. */
+async function lookAfterwards(
+  { memory, isStopped, print }: Ended,
+  landed: readonly Landed[],
+  look: Look,
+): Promise<void> {
+  const done = landed.filter(({ failed }) => failed === undefined);
+  for (const [at, file] of done.entries()) {
+    print(`${ERASE_LINE}all is written; looking at what is left in file ${at + 1} of ${done.length} …`);
+    await new Promise((turn) => setImmediate(turn));
+    if (isStopped()) break;
+    const { fresh, declined } = file.look();
+    memory.keepEntries(declined);
+    if (fresh === 0) continue;
+    const more = `${plural(fresh, 'finding')} of ${file.path} showed up only now; run memfix again to see more.`;
+    print(ERASE_LINE + noteText(more, look));
+  }
+  print(ERASE_LINE);
 }

@@ -32,6 +32,7 @@ export type Reasons = ReadonlyMap<string, Reason>;
 /** The files under review as they were last read, and their findings by name. */
 export class ReviewedFiles {
   readonly #files = new Map<string, SourceFile>();
+  readonly #scans = new Map<string, Scan>();
   /** As they were scanned. */
   readonly #findings = new Map<string, Finding>();
   /** Yeses for good of this session, the last one last. */
@@ -52,6 +53,11 @@ export class ReviewedFiles {
     const file = this.#files.get(path);
     if (file === undefined) throw new RangeError(`${path} is not under review`);
     return file;
+  }
+
+  /** What was found in it. */
+  scan(path: string): Scan | undefined {
+    return this.#scans.get(path);
   }
 
   finding(item: Item): Finding {
@@ -104,8 +110,10 @@ export class ReviewedFiles {
     return this.#assumed.reduce((known, assumes) => withAssumed({ assumes }, known, path), finding);
   }
 
-  #add({ file, findings }: Scan): readonly Item[] {
+  #add(scan: Scan): readonly Item[] {
+    const { file, findings } = scan;
     this.#files.set(file.path, file);
+    this.#scans.set(file.path, scan);
     const { path } = file;
     const fixable = findings.filter((finding) => finding.fix !== undefined);
     const names = shownNames(file.source.text, fixable);

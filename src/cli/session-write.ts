@@ -16,10 +16,15 @@ export interface Landed {
   readonly fixes: number;
   readonly suppressed: number;
   readonly failed?: string;
-  /** Findings that only showed after these fixes; nobody was asked about them. */
-  readonly fresh: number;
   /** Accepted fixes that do not go with others, in sentences. */
   readonly excluded: readonly string[];
+  /** Looks at what the file is now. */
+  look(): Afterwards;
+}
+
+interface Afterwards {
+  /** Findings that only showed after these fixes; nobody was asked about them. */
+  readonly fresh: number;
   /** What was declined, for a later session that finds the file as it is now. */
   readonly declined: readonly Entry[];
 }
@@ -62,8 +67,11 @@ export async function land(
   engine: Engine,
   write: (outcome: Outcome) => Promise<Written>,
 ): Promise<Landed> {
-  const nothing = { path, fixes: 0, suppressed: 0, fresh: 0, excluded: [], declined: [] };
-  const outcome = await engine.repair(files.file(path), answeredOnce(path, review));
+  const nothing = {
+    ...{ path, fixes: 0, suppressed: 0, excluded: [] },
+    look: () => ({ fresh: 0, declined: [] }),
+  };
+  const outcome = await engine.repair(files.file(path), answeredOnce(path, review), files.scan(path), true);
   if (outcome.kind === 'skipped') return { ...nothing, failed: outcome.reason };
   const bugs = outcome.bugs.length === 0 ? {} : { failed: outcome.bugs.join('; ') };
   if (outcome.after === outcome.file.source.text && outcome.beside.length === 0)
@@ -75,15 +83,21 @@ export async function land(
   );
   const count = (...fates: readonly string[]) =>
     outcome.settled.filter(({ fate, finding }) => fates.includes(fate) && !twins.has(finding.key)).length;
-  const remaining = outcome.remaining.findings.filter((finding) => finding.fix !== undefined);
   const known = new Set(keysIn(path, review));
+  const look = () => {
+    const remaining = outcome.remaining.findings.filter((finding) => finding.fix !== undefined);
+    const isFresh = (finding: Finding) => !known.has(finding.key) && !files.isKnown(path, finding);
+    return {
+      fresh: remaining.filter(isFresh).length,
+      declined: declinedAfter(path, review, outcome, remaining),
+    };
+  };
   return {
     path,
     fixes: count('applied', 'edited'),
     suppressed: count('suppressed'),
-    fresh: remaining.filter((finding) => !known.has(finding.key) && !files.isKnown(path, finding)).length,
     excluded: excludedIn(outcome),
-    declined: declinedAfter(path, review, outcome, remaining),
+    look,
     ...bugs,
   };
 }

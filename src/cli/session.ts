@@ -96,6 +96,7 @@ class Session {
         ...{ news: this.#news, gone: this.#gone, aim: this.input.aim, print: (text) => this.#print(text) },
         assumedIn: this.#yeses.map(({ file }) => file),
         interrupted: this.#ask.isInterrupted || wasInterrupted,
+        isStopped: () => this.#ask.isInterrupted && !wasInterrupted,
       },
       landed,
       lookOf(this.input.terminal),

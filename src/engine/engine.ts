@@ -45,9 +45,10 @@ export interface Engine {
   /**
    * Asks `decide` once for every fixable finding, applies, verifies, repeats to a fixed point. A finding that only appears
    * in a later pass is asked about then; one that waited for an earlier fix keeps its answer, unless that fix has
-   * made it safe. `known`, what a scan of the file has just found, saves looking once more.
+   * made it safe. `known`, what a scan of the file has just found, saves looking once more; where `isLast`, which says that
+   * `decide` takes nothing that shows up later, what is left is looked for when `remaining` is read.
    */
-  repair(file: SourceFile, decide: Decide, known?: Scan): Promise<Outcome | Skipped>;
+  repair(file: SourceFile, decide: Decide, known?: Scan, isLast?: boolean): Promise<Outcome | Skipped>;
   preview(file: SourceFile, finding: Finding): Preview;
   /** The whole lines a person may rewrite instead of the proposed fix, and the text proposed for them. */
   editableRegion(file: SourceFile, finding: Finding): { readonly span: Span; readonly proposed: string };
@@ -77,7 +78,7 @@ export function createEngine(setup: EngineSetup): Engine {
     },
     scan: (file, some) => scanOf(setup, lookAt(setup, file, some)),
     objection: notPython,
-    repair: (file, decide, known) => repair(setup, file, decide, known),
+    repair: (file, decide, known, isLast) => repair(setup, file, decide, known, isLast),
     preview: previewOf,
     editableRegion,
     syntaxProblem: pythonProblem,

@@ -1,15 +1,14 @@
 import { applyEdits } from '../edit/apply.js';
-import { byPosition, type Edit, type FileEdits } from '../edit/edit.js';
+import type { Edit, FileEdits } from '../edit/edit.js';
 import { plan } from '../edit/plan.js';
 import type { PyModule } from '../semantic/module.js';
 import { firstError, pythonProblem, type SyntaxProblem, tokensOutside } from '../syntax/soundness.js';
 import { yamlProblem } from '../syntax/yaml.js';
-import { bisect } from '../text/bisect.js';
-import type { Span } from '../text/lines.js';
 import { placeText } from '../text/place.js';
 import { agreeing } from './agreement.js';
 import { problemInCells } from './cells.js';
 import type { EngineSetup } from './engine.js';
+import { movedBy, written } from './moved.js';
 import type {
   BesideChange,
   Decide,
@@ -43,13 +42,15 @@ interface Answered {
 
 /**
  * Decides, applies and verifies until nothing is left to do. A file that does not come to rest keeps its bytes. `known` is
- * what a scan of the file has just found.
+ * what a scan of the file has just found. `isLast`: `decide` says no to all that shows up later, so that the
+ * last scan can wait until somebody wants to know what is left.
  */
 export async function repair(
   setup: EngineSetup,
   file: SourceFile,
   decide: Decide,
   known?: Scan,
+  isLast = false,
 ): Promise<Outcome | Skipped> {
   const seen = new Set([file.source.text]);
   const settled: Settled[] = [];
@@ -101,6 +102,8 @@ export async function repair(
       source: { ...file.source, text: step.after },
       ...(newer.size > 0 && { newer }),
     };
+    if (isLast && [...standing.values()].every(({ decision }) => decision.kind === 'skip'))
+      return unscanned(setup, file, current, beside, settled, bugs);
   }
   return untouched(setup, file, [
     ...bugs,
@@ -281,18 +284,6 @@ function problemAfter(
   }
 }
 
-/** Where the text of each edit lies once all are applied. */
-function written(edits: readonly Edit[]): readonly Span[] {
-  let shift = 0;
-  return [...edits]
-    .sort((a, b) => a.start - b.start)
-    .map((edit) => {
-      const start = edit.start + shift;
-      shift += edit.text.length - (edit.end - edit.start);
-      return { start, end: start + edit.text.length };
-    });
-}
-
 /** The edits of the choices and one merged edit for their imports. */
 function allEdits(module: PyModule, choices: readonly Choice[]): readonly Edit[] {
   const edits = choices.flatMap((choice) => choice.edits);
@@ -301,17 +292,6 @@ function allEdits(module: PyModule, choices: readonly Choice[]): readonly Edit[]
     imports: decision.kind === 'suppress' ? [] : (finding.fix?.imports ?? []),
   }));
   return withNeeded(module, edits, needs);
-}
-
-/** Where an offset that no edit covers lies after the edits. */
-function movedBy(edits: readonly Edit[]): (offset: number) => number {
-  const sorted = [...edits].sort(byPosition);
-  const shifts = [0];
-  for (const { start, end, text } of sorted) shifts.push((shifts.at(-1) ?? 0) + text.length - (end - start));
-  return (offset) => {
-    const before = bisect(sorted.length, (at) => (sorted[at]?.end ?? Infinity) <= offset);
-    return offset + (shifts[before] ?? 0);
-  };
 }
 
 /** Two ways to fix one place are two findings there, each with an answer of its own. */
@@ -338,6 +318,28 @@ function outcomeOf(
     settled,
     remaining,
     bugs,
+  };
+}
+
+/** An outcome whose last scan is made when it is asked for. */
+function unscanned(
+  setup: EngineSetup,
+  file: SourceFile,
+  now: SourceFile,
+  beside: ReadonlyMap<string, BesideChange>,
+  settled: readonly Settled[],
+  bugs: readonly string[],
+): Outcome {
+  let remaining: Scan | undefined;
+  return {
+    ...{ kind: 'outcome', file, after: now.source.text, beside: [...beside.values()], settled, bugs },
+    get remaining(): Scan {
+      if (remaining !== undefined) return remaining;
+      const scan = scanOf(setup, lookAt(setup, now));
+      const nothing: Scan = { kind: 'scan', file: now, findings: [], suppressed: [], notes: [] };
+      remaining = scan.kind === 'scan' ? scan : nothing;
+      return remaining;
+    },
   };
 }
 

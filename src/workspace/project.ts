@@ -272,7 +272,7 @@ export class Project {
         const scan = engineFor(file.path).scan(file, among);
         return scan.kind === 'scan' ? this.rulesFor(file.path).applied(scan, usual) : scan;
       },
-      repair: async (file, decide, known) => {
+      repair: async (file, decide, known, isLast) => {
         const rules = this.rulesFor(file.path);
         // A scan that went through here says nothing about the fixes of what may not be fixed.
         const isWhole = known?.findings.every(({ transform }) => rules.fixable.has(transform));
@@ -281,9 +281,15 @@ export class Project {
           rules.fixable.has(finding.transform) && isNew(finding)
             ? decide(rules.marked(finding, usual), preview, earlier)
             : { kind: 'skip' };
-        const outcome = await engineFor(file.path).repair(file, ask, isWhole ? known : undefined);
+        const outcome = await engineFor(file.path).repair(file, ask, isWhole ? known : undefined, isLast);
         if (outcome.kind === 'skipped') return outcome;
-        return { ...outcome, remaining: rules.applied(outcome.remaining, usual) };
+        const { kind, after, beside, settled, bugs } = outcome;
+        return {
+          ...{ kind, file: outcome.file, after, beside, settled, bugs },
+          get remaining() {
+            return rules.applied(outcome.remaining, usual);
+          },
+        };
       },
     };
   }

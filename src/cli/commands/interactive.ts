@@ -132,6 +132,7 @@ async function converse(
   const leave = () => process.emit('SIGINT', 'SIGINT');
   io.signal.addEventListener('abort', leave);
   const paths: string[] = [];
+  const outcomes: Outcome[] = [];
   const mixed = mixedFiles(context, look);
   const terminal = {
     input: io.stdin as NodeJS.ReadStream,
@@ -148,7 +149,7 @@ async function converse(
       write: async (outcome: Outcome) => {
         const written = writer.write(outcome);
         if (written.ok) {
-          state.set(outcome.file.path, outcome.remaining);
+          outcomes.push(outcome);
           paths.push(outcome.file.path, ...outcome.beside.map(({ path }) => path));
         }
         return written;
@@ -172,6 +173,7 @@ async function converse(
     // The session has said what was left.
     if (io.signal.aborted) throw new Interrupted();
     if (result.interrupted) return 130;
+    for (const { file, remaining } of outcomes) state.set(file.path, remaining);
     return result.failed.length > 0 ? EXIT.error : EXIT.clean;
   } finally {
     io.signal.removeEventListener('abort', leave);
