@@ -147,7 +147,8 @@ export function questionsText({ finding }: Pick<Card, 'finding'>, { paint, width
 
 export function helpText({ paint, width }: Look): string {
   const lines = KEYS.flatMap(({ key, does }) => entry(key, does, 8, width, paint.bold));
-  const interrupt = 'stop: files that are all answered are written, the one on screen is left as it was';
+  const interrupt =
+    'stop: only files that are all answered are written, not the one on screen; --resume has the rest';
   lines.push(...entry('Ctrl-C', interrupt, 8, width, paint.bold));
   return `${lines.join('\n')}\n`;
 }

@@ -6,7 +6,15 @@ import type { ReviewedFiles } from './session-files.js';
 import type { ReviewResult } from './session-input.js';
 import type { Memory } from './session-memory.js';
 import { keptNote } from './session-remember.js';
-import { countsOf, farewell, hasOpenAnswer, type Landed, leftOpen, totals } from './session-write.js';
+import {
+  countsOf,
+  farewell,
+  hasOpenAnswer,
+  type Landed,
+  leftOpen,
+  totals,
+  unwritten,
+} from './session-write.js';
 
 /** A review that has been written, as far as it could be. */
 interface Ended {
@@ -18,6 +26,8 @@ interface Ended {
   readonly news: readonly string[];
   /** Findings that left the review with a change on disk. */
   readonly gone: number;
+  /** Whether a file changed on disk meanwhile. */
+  readonly isChanged: boolean;
   /** Files that a yes for good was written into. */
   readonly assumedIn: readonly string[];
   readonly interrupted: boolean;
@@ -40,6 +50,9 @@ export async function conclude(ended: Ended, landed: readonly Landed[], look: Lo
   const { applied, suppressed, declined, unanswered, gone } = counts;
   print(`\n${boldText(`${totals(counts)}.`, look)}`);
   const left = leftOpen(review, landed, files);
+  const held = unwritten(review, landed, files);
+  const where = memory.problem === undefined ? 'Not written; --resume has the answers:' : 'Not written:';
+  if (held.length > 0) print(listText(where, held, look));
   if (unanswered > 0 && left.length > 0) print(listText('Left open:', left, look));
   const isOver = review.mode === 'finished' && !interrupted && failed.length === 0;
   if (!isOver && unanswered > 0)
@@ -48,8 +61,8 @@ export async function conclude(ended: Ended, landed: readonly Landed[], look: Lo
         farewell(
           review,
           {
-            ...{ interrupted, isKept: memory.problem === undefined },
-            isHeld: memory.drafts.size > 0 || hasOpenAnswer(review, landed),
+            ...{ interrupted, isKept: memory.problem === undefined, isChanged: ended.isChanged },
+            isHeld: memory.drafts.size > 0 || memory.hasEarlier || hasOpenAnswer(review, landed),
           },
           ended.aim,
         ),

@@ -14,6 +14,8 @@ export class Memory {
   readonly #book: AnswerBook;
   #problem: string | undefined;
   #isProblemTold = false;
+  /** Answers of an earlier session that this one does not go on with; its first own answer replaces them. */
+  #untaken = 0;
 
   constructor(
     state: State,
@@ -26,6 +28,11 @@ export class Memory {
   /** Why nothing can be remembered. */
   get problem(): string | undefined {
     return this.#problem;
+  }
+
+  /** Whether an earlier session's answers are still there to go on with. */
+  get hasEarlier(): boolean {
+    return this.#untaken > 0;
   }
 
   /** The problem, the first time it is asked for. */
@@ -53,6 +60,7 @@ export class Memory {
       if (decision.kind === 'edited') (isWritten ? this.drafts : edits).set(item.ref, decision.text);
       if (!isWritten) answers.set(item.ref, decision);
     }
+    this.#untaken = this.isResumed ? 0 : left;
     const start: Review = { ...begin(this.files.items, answers), edits };
     const note = this.#welcome(left, undone, edits);
     return note === undefined ? start : { ...start, note };
@@ -87,6 +95,7 @@ export class Memory {
   }
 
   keepEntries(entries: readonly Entry[]): void {
+    if (entries.length > 0) this.#untaken = 0;
     this.#attempt(() => this.#book.record(entries));
   }
 

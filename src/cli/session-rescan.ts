@@ -141,7 +141,9 @@ export function changeNote(
   ];
   const sentences = [
     `${clauses.join('; ')}.`,
-    ...(drafts > 0 ? [`Your text is kept as a draft: e opens it${isOver ? ' after --resume' : ''}.`] : []),
+    ...(drafts > 0
+      ? [`Your text is kept as a draft: e opens it${isOver ? ' after --resume --allow-dirty' : ''}.`]
+      : []),
     ...(lost === undefined && items.length === held && !isOver ? ['Nothing is left to ask there.'] : []),
     ...(was !== is && !isOver ? [`The list is numbered anew: ${plural(is, 'finding')}, not ${was}.`] : []),
   ];

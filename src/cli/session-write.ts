@@ -44,20 +44,49 @@ export function pathsToWrite(review: Review): readonly string[] {
 
 const MOST_NAMED = 5;
 
-/** The findings that are still there, by name: those without an answer, and in files that could not be written. */
+/** What was accepted and is in no file, since that was not written. */
+function unwrittenIn(review: Review, landed: readonly Landed[]): readonly (readonly Item[])[] {
+  const written = writtenIn(landed);
+  const isTaken = ({ ref, path }: Item) =>
+    (review.answers.get(ref)?.kind ?? 'skip') !== 'skip' && !written.has(path);
+  return placesOf(review.items).filter((place) => place.some(isTaken));
+}
+
+function writtenIn(landed: readonly Landed[]): ReadonlySet<string> {
+  return new Set(landed.filter(({ failed }) => failed === undefined).map(({ path }) => path));
+}
+
+/** The same by name. */
+export function unwritten(
+  review: Review,
+  landed: readonly Landed[],
+  files: ReviewedFiles,
+): readonly string[] {
+  return named(unwrittenIn(review, landed), files);
+}
+
+/** The findings that have no answer, by name. */
 export function leftOpen(review: Review, landed: readonly Landed[], files: ReviewedFiles): readonly string[] {
-  const written = new Set(landed.filter(({ failed }) => failed === undefined).map(({ path }) => path));
+  const written = writtenIn(landed);
+  const held = new Set(unwrittenIn(review, landed).flat());
   const isDone = (item: Item) =>
-    written.has(item.path) &&
-    ((review.answers.get(item.ref)?.kind ?? 'skip') !== 'skip' || isDoneByAnother(item, review));
-  const open = placesOf(review.items).filter((place) => !isDeclined(place, review) && !place.some(isDone));
-  const named = open.slice(0, MOST_NAMED).flatMap(([item, ...others]) => {
+    held.has(item) ||
+    (written.has(item.path) &&
+      ((review.answers.get(item.ref)?.kind ?? 'skip') !== 'skip' || isDoneByAnother(item, review)));
+  return named(
+    placesOf(review.items).filter((place) => !isDeclined(place, review) && !place.some(isDone)),
+    files,
+  );
+}
+
+function named(places: readonly (readonly Item[])[], files: ReviewedFiles): readonly string[] {
+  const lines = places.slice(0, MOST_NAMED).flatMap(([item, ...others]) => {
     if (item === undefined) return [];
     const ways = [item, ...others].map(({ transform }) => transform).join(' or ');
     return [`${placeText(item.path, files.finding(item).at)} ${ways}`];
   });
-  const more = open.length - named.length;
-  return [...named, ...(more > 0 ? [`and ${more} more`] : [])];
+  const more = places.length - lines.length;
+  return [...lines, ...(more > 0 ? [`and ${more} more`] : [])];
 }
 
 export async function land(
@@ -162,6 +191,8 @@ interface Counts {
   /** Accepted, and left out beside other fixes. */
   readonly leftOut: number;
   readonly unanswered: number;
+  /** Of these, those that were accepted, in files that were not written. */
+  readonly unwritten: number;
   readonly gone: number;
   /** Files that got a fix; one that only got a comment has none. */
   readonly fixedFiles: number;
@@ -181,13 +212,14 @@ export function countsOf(review: Review, landed: readonly Landed[], gone: number
     place.every((item) => isWritten(item) && isSkipped(item) && isDoneByAnother(item, review)),
   ).length;
   const unanswered = Math.max(places.length - applied - suppressed - declined - leftOut - covered, 0);
+  const unwritten = unwrittenIn(review, landed).length;
   const fixedFiles = landed.filter(({ fixes }) => fixes > 0).length;
-  return { applied, suppressed, declined, leftOut, unanswered, gone, fixedFiles };
+  return { applied, suppressed, declined, leftOut, unanswered, unwritten, gone, fixedFiles };
 }
 
 /** Whether an answer was given that is in no file: a no, or one about a file that was not written. */
 export function hasOpenAnswer({ items, answers }: Review, landed: readonly Landed[]): boolean {
-  const written = new Set(landed.filter(({ failed }) => failed === undefined).map(({ path }) => path));
+  const written = writtenIn(landed);
   return items.some(({ ref, path }) => {
     const answer = answers.get(ref);
     return answer !== undefined && (answer.kind === 'skip' || !written.has(path));
@@ -196,7 +228,8 @@ export function hasOpenAnswer({ items, answers }: Review, landed: readonly Lande
 
 /** The same in one line. */
 export function totals(counts: Counts): string {
-  const { applied, suppressed, declined, leftOut, unanswered, gone, fixedFiles } = counts;
+  const { applied, suppressed, declined, leftOut, unwritten, gone, fixedFiles } = counts;
+  const open = counts.unanswered - unwritten;
   return [
     applied === 0
       ? 'No fix applied'
@@ -204,7 +237,8 @@ export function totals(counts: Counts): string {
     ...(suppressed > 0 ? [`${suppressed} suppressed`] : []),
     ...(declined > 0 ? [`${declined} declined`] : []),
     ...(leftOut > 0 ? [`${leftOut} left out`] : []),
-    ...(unanswered > 0 ? [`${unanswered} left open`] : []),
+    ...(unwritten > 0 ? [`${unwritten} accepted but not written`] : []),
+    ...(open > 0 ? [`${open} left open`] : []),
     ...(gone > 0 ? [`${gone} no longer there`] : []),
   ].join(', ');
 }
@@ -212,12 +246,15 @@ export function totals(counts: Counts): string {
 /** Where a review stopped, and how to go on; `isHeld`: there are answers or drafts to go on with. */
 export function farewell(
   { items, cursor, mode }: Review,
-  { interrupted, isKept, isHeld }: Readonly<Record<'interrupted' | 'isKept' | 'isHeld', boolean>>,
+  is: Readonly<Record<'interrupted' | 'isKept' | 'isHeld' | 'isChanged', boolean>>,
   aim: string | undefined,
 ): string {
   const where =
     mode === 'interrupted' ? `${items[cursor]?.path} was left as it was` : 'not all files were written';
+  const { interrupted, isKept, isHeld } = is;
   const left = interrupted ? `Stopped; ${where}. ` : '';
-  const again = command(isHeld ? 'apply -i --resume' : 'apply -i', aim);
+  // A file that changed meanwhile has changes that are in no commit.
+  const dirty = is.isChanged && aim?.includes('--allow-dirty') !== true ? ' --allow-dirty' : '';
+  const again = command(`${isHeld ? 'apply -i --resume' : 'apply -i'}${dirty}`, aim);
   return isKept ? `${left}${again} ${isHeld ? 'goes on from here' : 'asks about what is left open'}.` : left;
 }

@@ -15,10 +15,7 @@ import { covers, nothingRemembered, reachAsked, reachQuestion, takenBackNote } f
 import { changeNote, goneIn, rescanned } from './session-rescan.js';
 import { type Landed, land, pathsToWrite } from './session-write.js';
 
-/**
- * Asks about each finding that has a fix, then writes each file once. Nothing is written before the review ends,
- * so that every answer can be changed until then; the answers themselves are on disk as they are given.
- */
+/** Asks about each finding that has a fix, then writes each file once; the answers are on disk as they are given. */
 export async function review(input: ReviewInput): Promise<ReviewResult> {
   const session = new Session(input);
   try {
@@ -50,6 +47,7 @@ class Session {
   /** Findings that left the review with a change on disk. */
   #gone = 0;
   #hasAsked = false;
+  #isChanged = false;
   /** The row of its change that is the first in view, where the person has scrolled. */
   #from: number | undefined;
 
@@ -96,6 +94,7 @@ class Session {
         ...{ news: this.#news, gone: this.#gone, aim: this.input.aim, print: (text) => this.#print(text) },
         assumedIn: this.#yeses.map(({ file }) => file),
         interrupted: this.#ask.isInterrupted || wasInterrupted,
+        isChanged: this.#isChanged,
         isStopped: () => this.#ask.isInterrupted && !wasInterrupted,
       },
       landed,
@@ -304,6 +303,7 @@ class Session {
   #refresh(path: string): boolean {
     const change = this.#files.refresh(path);
     if (change === undefined) return false;
+    this.#isChanged = true;
     this.#ask.forgetTyped();
     this.#onScreen = undefined;
     const now = change.lost === undefined ? this.#files.file(path) : undefined;

@@ -41,4 +41,41 @@ describe.each([
     session.type('q');
     expect((await session.ended()).result).toMatchObject({ applied: 0 });
   });
+
+  it('Ctrl-C says what was accepted and not written, and what is open', async () => {
+    const folder = folderOf({ 'a.py': 'hold(x)\n', 'b.py': 'hold(y)\nrisk(y)\nhold(z)\n' });
+    const session = start(folder, { cols, rows });
+    await session.asked('1/4');
+    session.type('yyy');
+    await session.asked('4/4');
+    session.type('\x03');
+    const { result, text } = await session.ended();
+    expect(result).toMatchObject({ applied: 1, unanswered: 3, interrupted: true });
+    const end = flat(text);
+    expect(end).toContain('1 fix applied in 1 file, 2 accepted but not written, 1 left open.');
+    expect(end).toContain(
+      'Not written; --resume has the answers: b.py:1 toy-hold b.py:2 toy-risk Left open: b.py:3 toy-hold',
+    );
+    expect(end).toContain('Stopped; b.py was left as it was. `memfix apply -i --resume` goes on from here.');
+    // Who comes back without --resume, and leaves as told, is told --resume again.
+    const again = start(folder, { cols, rows });
+    expect(flat(await again.asked('1/3'))).toContain('press q now and add --resume');
+    again.type('q');
+    expect(flat((await again.ended()).text)).toContain('`memfix apply -i --resume` goes on from here.');
+  });
+
+  it('a file that changed meanwhile is taken up again with --allow-dirty', async () => {
+    const folder = folderOf({ 'a.py': 'hold(x)\n', 'b.py': 'hold(y)\nhold(z)\n' });
+    const session = start(folder, { cols, rows });
+    await session.asked('1/3');
+    session.type('y');
+    await session.asked('2/3');
+    folder.write('b.py', '# mine\nhold(y)\nhold(z)\n');
+    session.type('n');
+    await session.asked('2/3');
+    session.type('q');
+    expect(flat((await session.ended()).text)).toContain(
+      '`memfix apply -i --allow-dirty` asks about what is left',
+    );
+  });
 });
