@@ -148,7 +148,7 @@ export function questionsText({ finding }: Pick<Card, 'finding'>, { paint, width
 export function helpText({ paint, width }: Look): string {
   const lines = KEYS.flatMap(({ key, does }) => entry(key, does, 8, width, paint.bold));
   const interrupt =
-    'stop: only files that are all answered are written, not the one on screen; --resume has the rest';
+    'stop: files all answered are written, not the one on screen; --resume has the rest';
   lines.push(...entry('Ctrl-C', interrupt, 8, width, paint.bold));
   return `${lines.join('\n')}\n`;
 }

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { PyModule } from '../semantic/module.js';
-import { enclosingFunction } from '../semantic/statements.js';
 import { isTooDeep } from '../syntax/depth.js';
 import { mayBeForgiven } from '../syntax/forgiven.js';
 import { Glimpse } from '../syntax/glimpse.js';
 import { importEdit } from '../syntax/import-place.js';
-import type { PyNode } from '../syntax/node.js';
 import type { PythonParser, SyntaxTree } from '../syntax/parser.js';
 import { NotInPieces } from '../syntax/pieces.js';
 import { pause } from '../syntax/section.js';
@@ -23,6 +21,7 @@ import type { EngineSetup } from './engine.js';
 import { floorIn } from './floor.js';
 import type { Fault, Finding, Scan, Skipped, SourceFile } from './outcome.js';
 import { type Among, amongText, awake, withCue } from './prefilter.js';
+import { wordsOf } from './site-words.js';
 import { Suppressions } from './suppression.js';
 
 /** Deep recursion in a parser or in a rule ends here, not in a stack trace. */
@@ -345,13 +344,4 @@ function attempt(fix: () => ReturnType<Transform['fix']>): ReturnType<Transform[
     if (error instanceof Unfixable) return { kind: 'refusal', reason: error.message };
     throw error;
   }
-}
-
-/** What names a site when lines move: its rule, the functions around it and its own text, spaces aside. */
-function wordsOf(id: string, node: PyNode): string {
-  const around: string[] = [];
-  for (let at = enclosingFunction(node); at !== undefined; at = enclosingFunction(at)) {
-    around.push(at.name?.text ?? '');
-  }
-  return [id, ...around, node.text.replace(/\s+/g, ' ')].join('\0');
 }
