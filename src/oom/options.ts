@@ -18,7 +18,9 @@ export interface Option {
 /** Switches that make the passes of a network smaller. */
 const SMALLER =
   /^--?(?:use[-_]|enable[-_])?(?:amp|fp16|bf16|half|mixed[-_]precision|(?:gradient|activation|grad)[-_]checkpoint(?:ing)?)$/i;
-const OF_MEMORY = /\bmemory\b|\bOOM\b/i;
+/** It says that it makes less of it, and not only that it is about memory. */
+const OF_MEMORY =
+  /\b(?:sav|reduc|decreas|lower|less|fewer|small|limit|fit|efficien|run(?:ning)? out|out)\w*\b.*\bmemory\b|\bmemory\b.*\b(?:sav|reduc|less|efficien|small)\w*|\bOOM\b/i;
 const MOST = 4;
 const LONGEST_HELP = 80;
 
@@ -28,7 +30,9 @@ export function optionsIn(files: readonly string[], places: Places): readonly Op
     const module = places.moduleOf(file);
     return module === undefined ? [] : optionsOf(module, file);
   });
-  return [...new Map(found.map((option) => [option.name, option])).values()].slice(0, MOST);
+  return found
+    .filter(({ name }, index) => found.findIndex((other) => other.name === name) === index)
+    .slice(0, MOST);
 }
 
 function optionsOf(module: PyModule, file: string): readonly Option[] {
@@ -48,9 +52,9 @@ function optionOf(call: PyNode): Omit<Option, 'place'> | undefined {
     const value = keywordValue(call, keyword);
     return value === undefined ? undefined : plainString(value);
   };
-  const isOff = text('action') === 'store_true';
+  const isOff = text('action') === 'store_true' && SMALLER.test(name);
   const help = (text('help') ?? '').replace(/\s+/g, ' ').trim();
-  if (!(isOff && SMALLER.test(name)) && !OF_MEMORY.test(help)) return undefined;
+  if (!isOff && !OF_MEMORY.test(help)) return undefined;
   const short = help.length > LONGEST_HELP ? `${help.slice(0, LONGEST_HELP - 1)}…` : help;
   return { name, help: short, isOff };
 }

@@ -144,7 +144,11 @@ function spotIn(file: string, text: Text, frame: Frame): Spot {
       ? text.functionAt(at) === undefined
       : isNameless || named.some((range) => text.functionAt(at) === range),
   );
+  // What is called later is no part of the function that made it.
+  const isDeferred = frame.name === '<lambda>' || frame.name === '<genexpr>';
+  const own = line === undefined || !isDeferred ? undefined : { name: frame.name, first: line, last: line };
   const within =
+    own ??
     (line === undefined ? undefined : text.functionAt(line)) ??
     (isTop ? undefined : closest(named, frame.line));
   const told = line === undefined ? undefined : text.told(line);
