@@ -122,7 +122,9 @@ function estimate(run: Run): string[] {
   }
   if (isQuantized(dtype)) {
     found.push(
-      '`prepare_model_for_kbit_training` would keep norms and embeddings in fp32, which is not counted.',
+      run.prepared === undefined
+        ? '`prepare_model_for_kbit_training` would keep norms and embeddings in fp32, which is not counted.'
+        : `Embeddings are counted in fp32 (4 bytes), as \`prepare_model_for_kbit_training\` keeps them (${run.prepared}).`,
     );
   }
   if (

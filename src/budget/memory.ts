@@ -52,6 +52,8 @@ export interface Run {
   readonly checkpointing: boolean;
   /** The loss is computed in pieces, so that the logits never exist as a whole. */
   readonly chunkedLoss: boolean;
+  /** Where peft prepares a quantized model, which keeps in fp32 what is not quantized. */
+  readonly prepared?: string;
   /** The loop holds on to the model's outputs from one step to the next. */
   readonly keepsOutputs: boolean;
   /** Gradients of several passes are added up, so that they are there while a pass runs. */

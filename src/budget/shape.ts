@@ -194,6 +194,12 @@ export function withClasses(model: KnownModel, classes: number): KnownModel {
   return { ...model, shape: changed, parameters: Math.round(parametersOf(changed)) };
 }
 
+/** The longest sequence that the model has places for; undefined where it learned none. OPT and RoBERTa keep two more rows. */
+export function longestOf(shape: Network): number | undefined {
+  if (shape.kind === 'convolutional' || !shape.family.positions || shape.positions === 0) return undefined;
+  return shape.positions % 64 === 2 ? shape.positions - 2 : shape.positions;
+}
+
 export function parametersOf(shape: Shape): number {
   const { layers, encoderLayers, hidden, family, positions, image, vocabulary } = shape;
   const stacks = encoderLayers > 0 ? 2 : 1;

@@ -27,11 +27,11 @@ export function trainedBytes({ dtype, lora }: Pick<Run, 'dtype' | 'lora'>): numb
   return lora === undefined ? WEIGHT_BYTES[dtype] : 4;
 }
 
-export function weightBytes({ parameters, dtype, shape }: Run): number {
+export function weightBytes({ parameters, dtype, shape, prepared }: Run): number {
   if (!isQuantized(dtype) || shape.kind === 'convolutional') return parameters * WEIGHT_BYTES[dtype];
   const kept = Math.min(parameters, embeddingParameters(shape));
   const scale = dtype === 'int4' ? INT4_SCALES : 0;
-  return (parameters - kept) * (WEIGHT_BYTES[dtype] + scale) + kept * 2;
+  return (parameters - kept) * (WEIGHT_BYTES[dtype] + scale) + kept * (prepared === undefined ? 2 : 4);
 }
 
 export function byteText(dtype: Dtype): string {

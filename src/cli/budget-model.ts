@@ -12,7 +12,7 @@ import type { OptionName } from './options.js';
 
 const NEXT = 'Give the number of parameters instead, for example `memfix budget 7B`, or a config.json.';
 export const TAKES =
-  'Give a training script (.py or .ipynb), a folder of them, a number of parameters such as 7B, a name such as llama-3.1-8b, or a config.json; beside a script also settings (.yaml, .json).';
+  'Give a training script (.py or .ipynb), a folder of them, a number of parameters such as 7B, a name such as llama-3.1-8b, or a config.json; beside a script also settings (.yaml, .json, .sh).';
 
 /** The model that files name. */
 export function modelIn(args: Arguments, reading: Reading, cwd: string): KnownModel {

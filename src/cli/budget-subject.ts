@@ -11,7 +11,14 @@ import {
   type Run,
 } from '../budget/memory.js';
 import { parseBytes, parseShare } from '../budget/quantity.js';
-import { adapterParameters, type KnownModel, LINEARS, type Network, withClasses } from '../budget/shape.js';
+import {
+  adapterParameters,
+  type KnownModel,
+  LINEARS,
+  longestOf,
+  type Network,
+  withClasses,
+} from '../budget/shape.js';
 import { isQuantized } from '../budget/state.js';
 import type { SourceFile } from '../engine/outcome.js';
 import { draftOf, type Source, type Wished } from '../run/draft.js';
@@ -32,6 +39,7 @@ import type { Context } from './context.js';
 import type { OptionName } from './options.js';
 
 const DEFAULT_SEQUENCE = 2048;
+const SETTINGS = /\.(?:ya?ml|json|sh)$/;
 
 /** The run that a budget is about. */
 export interface Subject {
@@ -63,9 +71,9 @@ export async function subjectOf(context: Context): Promise<Subject> {
       isRead = true;
       continue;
     }
-    if (/\.(?:ya?ml|json)$/.test(word) && !existsSync(path))
+    if (SETTINGS.test(word) && !existsSync(path))
       throw new Failure('Settings not read', `\`${shown}\` does not exist`, TAKES);
-    const settings = /\.(?:ya?ml|json)$/.test(word) ? settingsAt(path, shown) : undefined;
+    const settings = SETTINGS.test(word) ? settingsAt(path, shown) : undefined;
     if (settings !== undefined) {
       reading = together(reading, settings);
       isRead = true;
@@ -210,7 +218,9 @@ function runOf(args: Arguments, { parameters, shape }: KnownModel): Run {
     trainable: share(args, parameters) ?? all,
     ...(lora !== undefined && { lora }),
     batch: count(args, 'batch') ?? 1,
-    sequence: count(args, 'sequence') ?? (isVision ? sideOf(shape) : DEFAULT_SEQUENCE),
+    sequence:
+      count(args, 'sequence') ??
+      (isVision ? sideOf(shape) : Math.min(DEFAULT_SEQUENCE, longestOf(shape) ?? Infinity)),
     ...(target !== undefined && { target }),
     attention: args.oneOf('attention', ATTENTIONS, 'sdpa'),
     padded: 'unknown',

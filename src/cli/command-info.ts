@@ -15,7 +15,7 @@ export interface CommandInfo {
   readonly examples: readonly (readonly [string, string])[];
 }
 
-export const EVERYWHERE = ['color', 'help', 'version'] as const satisfies readonly OptionName[];
+export const EVERYWHERE = ['color', 'pager', 'help', 'version'] as const satisfies readonly OptionName[];
 
 export const SCAN = [
   ...['select', 'extend-select', 'ignore', 'fixable', 'unfixable', 'unsafe-fixes'],

@@ -26,7 +26,7 @@ export const COMMANDS = {
     formats: FINDING_FORMATS,
     options: [
       ...['baseline', 'fail-on', 'exit-zero', 'oom', 'snapshot', 'fix'],
-      ...['output-format', 'statistics', 'pager', 'evidence', 'watch', 'show-files', 'show-settings'],
+      ...['output-format', 'statistics', 'evidence', 'watch', 'show-files', 'show-settings'],
       ...SCAN,
     ] as readonly OptionName[],
     examples: [
@@ -59,7 +59,7 @@ export const COMMANDS = {
     options: [
       ...['interactive', 'resume', 'dry-run', 'allow-dirty', 'allow-no-vcs', 'yes', 'oom', 'snapshot'],
       ...['baseline', 'prepare', ...VERIFY],
-      ...['fail-on', 'exit-zero', 'output-format', 'statistics', 'pager', ...SCAN],
+      ...['fail-on', 'exit-zero', 'output-format', 'statistics', ...SCAN],
     ] as readonly OptionName[],
     examples: [
       ['memfix apply .', 'safe fixes, everywhere below this folder'],
@@ -85,7 +85,7 @@ export const COMMANDS = {
       'Exits with 0, or with `--exit-code` 1 when the patch is not empty; 2 on an error.',
     options: [
       ...['exit-code', 'baseline', ...VERIFY],
-      ...['oom', 'snapshot', 'pager', ...SCAN],
+      ...['oom', 'snapshot', ...SCAN],
     ] as readonly OptionName[],
     examples: [
       ['memfix diff . > fixes.patch && git apply fixes.patch', 'take the fixes as a patch'],
@@ -135,7 +135,7 @@ export const COMMANDS = {
       'Every transform, group by group, with its safety, numerics, symptom and summary; with `-v`, also the measured effect.\n' +
       'With names (ids, groups or symptoms), only those.',
     formats: PAGE_FORMATS,
-    options: ['verbose', 'plugin', 'config', 'isolated', 'output-format', 'output', 'pager', ...EVERYWHERE],
+    options: ['verbose', 'plugin', 'config', 'isolated', 'output-format', 'output', ...EVERYWHERE],
     examples: [
       ['memfix list', 'the catalogue'],
       ['memfix list leak documented', 'what cures leaks, and what documents recommend in vain'],
@@ -148,7 +148,7 @@ export const COMMANDS = {
       'Everything there is to know about one transform: why, before and after, when it refuses, measured effect. Of a\n' +
       'line, what is found or left alone there, and every step of why a fix is safe: what the code shows, what is known\n' +
       'of the library, and what versions it counts on.',
-    options: ['plugin', 'config', 'isolated', 'target-version', 'output', 'pager', ...EVERYWHERE],
+    options: ['plugin', 'config', 'isolated', 'target-version', 'output', ...EVERYWHERE],
     examples: [
       ['memfix explain no-grad', 'why evaluation without no_grad costs memory'],
       ['memfix explain train.py:42', 'why the fix at that line is safe, or what is not known'],

@@ -42,10 +42,10 @@ export function renderRuns(
   const next =
     first === undefined
       ? untold.length === 0
-        ? 'No script here trains a model that it names.'
+        ? 'No script here trains a model that it names. Say its size, `memfix budget 7B`, or a script and the size, `memfix budget train.py 7B`; that of a convolutional network is measured: `torch.cuda.max_memory_allocated()` after a few steps.'
         : 'Give what is missing: `memfix budget <script> <7B | config.json>`.'
       : `${plural(runs.length, 'run')}; \`memfix budget ${printable(first.path)}\` shows where each value is from.`;
-  return `${[...table(rows), ...skipped, ...(rows.length + skipped.length > 0 ? [''] : []), next].join('\n')}\n`;
+  return `${[...table(rows), ...skipped, ...(rows.length + skipped.length > 0 ? [''] : []), ...wrap(next, width, { first: '', rest: '' })].join('\n')}\n`;
 }
 
 function fitCell({ low, high }: Budget, card: Card, paint: View['paint']): TableCell {

@@ -253,7 +253,9 @@ function budgetSteps({ errors, budget }: Diagnosis): readonly string[] {
   const script = startedScript(errors);
   const capacity = errors[0]?.error.figures.capacity;
   const fit =
-    capacity === undefined ? '' : ` --fit ${(Math.floor((capacity / 2 ** 30) * 100) / 100).toFixed(2)}GiB`;
+    capacity === undefined
+      ? ''
+      : ` --fit ${(Math.floor((capacity / 2 ** 30) * 100 + 1e-6) / 100).toFixed(2)}GiB`;
   const words = script === undefined ? ' 7B' : ` ${shellWord(script)}${budget === 'can' ? '' : ' 7B'}`;
   const open =
     budget === 'can' && script !== undefined

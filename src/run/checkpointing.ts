@@ -71,12 +71,23 @@ function byNewerTrl(script: Script, node: PyNode): Said<boolean> {
   );
 }
 
-function byPreparation(script: Script, weights: Reading['weights']): readonly Said<boolean>[] {
-  const { module } = script;
-  const prepared = ['prepare_model_for_kbit_training', 'prepare_model_for_int8_training']
+function preparations(script: Script): readonly PyNode[] {
+  return ['prepare_model_for_kbit_training', 'prepare_model_for_int8_training']
     .flatMap((name) => calls(script, name))
-    .filter((call) => preparesQuantized(calledPath(module, call) ?? ''));
-  return prepared.flatMap((call): readonly Said<boolean>[] => {
+    .filter((call) => preparesQuantized(calledPath(script.module, call) ?? ''));
+}
+
+/** Where peft prepares the model for training. */
+export function readPreparation(script: Script): Pick<Reading, 'prepared'> {
+  const found = preparations(script)
+    .map((call) => script.ifRun(call, script.found(true as const, call)))
+    .map((said) => (said === undefined ? undefined : toldOf(said)))
+    .find((said) => said !== undefined);
+  return found === undefined ? {} : { prepared: found };
+}
+
+function byPreparation(script: Script, weights: Reading['weights']): readonly Said<boolean>[] {
+  return preparations(script).flatMap((call): readonly Said<boolean>[] => {
     // Of a model that is not quantized it leaves checkpointing as it is.
     const told = toldOf(weights)?.value;
     if (weights === undefined || (told !== undefined && told !== 'int4' && told !== 'int8')) return [];

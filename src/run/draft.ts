@@ -1,6 +1,6 @@
 import type { AttentionKind, Dtype, Optimizer, Run } from '../budget/memory.js';
 import { countOf } from '../budget/quantity.js';
-import { adapterParameters, type KnownModel, LINEARS, type Linear } from '../budget/shape.js';
+import { adapterParameters, type KnownModel, LINEARS, type Linear, longestOf } from '../budget/shape.js';
 import { isQuantized } from '../budget/state.js';
 import { isTold, type Reading, type Said, takenFor, toldOf } from './reading.js';
 
@@ -129,6 +129,9 @@ export function draftOf(reading: Reading, model: KnownModel, said: Wished): Draf
       `the default of ${hasTrainer ? `the Trainer with${checkpointing ? '' : 'out'} checkpointing` : 'DDP'}`,
       (value) => (value ? 'looked for' : 'not looked for'),
     );
+  const length = isTrl ? SFT_LENGTH : LENGTH;
+  const longest = longestOf(shape) ?? Infinity;
+  const isOldTrainer = hasTrainer && reading.unfused !== undefined;
   const run: Run = {
     task: 'train',
     parameters,
@@ -138,8 +141,13 @@ export function draftOf(reading: Reading, model: KnownModel, said: Wished): Draf
       'optimizer',
       said.optimizer,
       reading.optimizer,
-      hasTrainer ? 'adamw-fused' : 'adamw',
-      hasTrainer ? 'the default of the Trainer with torch 2.8 or newer' : 'no optimizer is made here',
+      hasTrainer && !isOldTrainer ? 'adamw-fused' : 'adamw',
+      isOldTrainer
+        ? `the default of the Trainer with ${reading.unfused}`
+        : hasTrainer
+          ? 'the default of the Trainer with torch 2.8 or newer'
+          : 'no optimizer is made here',
+      (value) => (/paged/.test(toldOf(reading.optimizer)?.words ?? '') ? `${value}, paged` : value),
     ),
     masterWeights: reading.masterWeights?.value === true && takenFor(reading.autocast) === true,
     trainable:
@@ -166,8 +174,12 @@ export function draftOf(reading: Reading, model: KnownModel, said: Wished): Draf
           'sequence',
           said.sequence,
           reading.sequence,
-          isTrl ? SFT_LENGTH : LENGTH,
-          isTrl ? 'the default of trl' : 'no length is written here',
+          Math.min(length, longest),
+          longest < length
+            ? `no length is written here, and the model has ${longest} positions`
+            : isTrl
+              ? 'the default of trl'
+              : 'no length is written here',
         ),
     attention:
       shape.kind === 'convolutional'
@@ -176,6 +188,7 @@ export function draftOf(reading: Reading, model: KnownModel, said: Wished): Draf
     padded: reading.padded?.value ?? 'unknown',
     checkpointing,
     chunkedLoss: takenFor(reading.chunkedLoss) ?? false,
+    ...(reading.prepared !== undefined && { prepared: reading.prepared.place }),
     keepsOutputs: false,
     accumulates: accumulation > 1,
     gpus,
@@ -202,7 +215,11 @@ function dtypeOf(reading: Reading, { shape }: KnownModel, wished: Wished, source
   };
   const { weights, autocast, keepsSavedDtype } = reading;
   if (wished.dtype !== undefined) return add(wished.dtype, BY_COMMAND);
-  const taken = takenFor(weights);
+  // What cannot be told is none of the dtypes that no run could train.
+  const isUntrainable =
+    reading.rank === undefined && wished.loraRank === undefined && !(weights && isTold(weights));
+  const likely = takenFor(weights);
+  const taken = isUntrainable && likely !== undefined && isQuantized(likely) ? undefined : likely;
   const isMixed = takenFor(autocast) === true;
   if (taken !== undefined && (taken !== 'fp32' || !isMixed))
     return add(taken, sayingOf(weights, '', 'dtype'));

@@ -5,7 +5,7 @@ import { givenIn } from '../semantic/given.js';
 import { calledPath, qualifiedName } from '../semantic/imports.js';
 import { entryOf } from '../semantic/literals.js';
 import { isAtLeast } from '../semantic/standing.js';
-import { argumentsOf, methodName, ownNodes, receiverOf } from '../semantic/statements.js';
+import { argumentsOf, keywordValue, methodName, ownNodes, receiverOf } from '../semantic/statements.js';
 import { isTestCode } from '../semantic/test-code.js';
 import { waysReaching } from '../semantic/variables.js';
 import type { PyNode } from '../syntax/node.js';
@@ -26,7 +26,9 @@ export function readModel(script: Script, trainers: readonly PyNode[]): Reading 
     const load = call && modelLoad(module, call);
     return load === undefined || isTestCode(module, load.call) ? [] : [load.call];
   });
-  const [call] = script.running([...new Set(calls)].sort((a, b) => a.start - b.start));
+  const running = script.running([...new Set(calls)].sort((a, b) => a.start - b.start));
+  const given = trainers.flatMap((trainer) => givenModel(script, trainer));
+  const call = running.find((each) => given.some((value) => value.contains(each))) ?? running[0];
   if (call !== undefined) return { ...loaded(script, call), ...configuration(script) };
   const named = namedTo(script, trainers);
   if (named !== undefined) return named;
@@ -35,6 +37,13 @@ export function readModel(script: Script, trainers: readonly PyNode[]): Reading 
   if (network !== undefined) return { ...made, network };
   const hidden = made.model === undefined && made.config === undefined ? hiddenLoad(script) : undefined;
   return { ...made, ...(hidden !== undefined && { model: hidden }) };
+}
+
+/** What a trainer gets as its model: the values of the variable that is given. */
+function givenModel({ module }: Script, trainer: PyNode): readonly PyNode[] {
+  const model = keywordValue(trainer, 'model') ?? argumentsOf(trainer)[0];
+  if (model?.type !== 'identifier') return [];
+  return waysReaching(module, model).flatMap((way) => (way.kind === 'value' ? way.value : []));
 }
 
 /** `kind.from_pretrained(path)`, by a class that the code does not show. */

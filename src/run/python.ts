@@ -3,7 +3,7 @@ import { modulesWithin } from '../semantic/imported-modules.js';
 import type { PyModule } from '../semantic/module.js';
 import { argumentsOf } from '../semantic/statements.js';
 import { readAdapters } from './adapters.js';
-import { readCheckpointing } from './checkpointing.js';
+import { readCheckpointing, readPreparation } from './checkpointing.js';
 import { readLoop } from './loop.js';
 import { readModel } from './model.js';
 import { type Reading, takenFor, toldOf } from './reading.js';
@@ -53,6 +53,7 @@ function readOne(module: PyModule, callers: readonly PyModule[] = []): Reading {
     ...trainer,
     ...readLoop(script, parts, trainer),
     ...readCheckpointing(script, parts, model.weights),
+    ...readPreparation(script),
     ...adapters,
     remarks: [...(trainer.remarks ?? []), ...(adapters.remarks ?? [])],
   };
@@ -60,7 +61,7 @@ function readOne(module: PyModule, callers: readonly PyModule[] = []): Reading {
 
 const OF_THE_MODEL: readonly (keyof Reading)[] = [
   ...(['model', 'config', 'network', 'classes', 'weights', 'attention', 'keepsSavedDtype'] as const),
-  ...(['rank', 'targets', 'adapterDropout', 'checkpointing'] as const),
+  ...(['rank', 'targets', 'adapterDropout', 'checkpointing', 'prepared'] as const),
 ];
 
 /** A file that trains is asked how; one that it imports, with which model. */

@@ -70,6 +70,10 @@ export interface Reading {
   readonly padded?: Found<boolean>;
   /** The trainer of transformers or trl is used, with its defaults. */
   readonly trainer?: Found<'transformers' | 'trl'>;
+  /** The versions that the project pins, with which the optimizer of a trainer is not fused by default. */
+  readonly unfused?: string;
+  /** peft prepares the quantized model, and keeps in fp32 what is not quantized. */
+  readonly prepared?: Found<true>;
   /** transformers 5 or newer: weights are loaded in the dtype that they were saved in. */
   readonly keepsSavedDtype?: Found<boolean>;
   /** What is said and not counted: each a sentence. */
@@ -91,8 +95,8 @@ export function together(first: Reading, second: Reading): Reading {
   const { remarks = [], ...own } = second;
   const { remarks: earlier = [], ...before } = first;
   const kept = Object.entries(own).filter(([name, said]) => {
-    const other: Said<unknown> | undefined = before[name as keyof typeof before];
-    return other === undefined || !isTold(other) || isTold<unknown>(said);
+    const other: Said<unknown> | string | undefined = before[name as keyof typeof before];
+    return typeof other !== 'object' || !isTold(other) || typeof said !== 'object' || isTold<unknown>(said);
   });
   return { ...before, ...Object.fromEntries(kept), remarks: [...earlier, ...remarks] };
 }

@@ -5,7 +5,21 @@ import { DTYPE_WORDS, type Found, optimizerNamed, type Reading } from './reading
 
 /** What one file of settings says about a run: YAML or JSON, of a trainer, of DeepSpeed or of accelerate. */
 export function readSettings(path: string, text: string): Reading | string {
+  if (path.endsWith('.sh')) return readYamlFile(path, optionsOfShell(text));
   return path.endsWith('.json') ? readJson(path, text) : readYamlFile(path, text);
+}
+
+/** The options that a shell script gives on lines of their own, as YAML with the same lines; a variable says nothing. */
+function optionsOfShell(text: string): string {
+  const seen = new Set<string>();
+  const lines = text.split(/\r?\n/).map((line) => {
+    const [, name = '', value = ''] = /^\s*--([\w-]+)[ =]+([^\s$`]+)\s*\\?\s*$/.exec(line) ?? [];
+    const key = name.replaceAll('-', '_');
+    if (key === '' || seen.has(key)) return '';
+    seen.add(key);
+    return `${key}: ${/^(?:true|false)$/i.test(value) ? value.toLowerCase() : value}`;
+  });
+  return lines.join('\n');
 }
 
 type Scalars = ReadonlyMap<string, Found<YamlScalar>>;

@@ -2,6 +2,7 @@ import { ARGUMENT_WORDS } from '../library/huggingface.js';
 import { callsNamed, lastName } from '../semantic/called-name.js';
 import { givenIn } from '../semantic/given.js';
 import type { PyModule } from '../semantic/module.js';
+import { isAtLeast } from '../semantic/standing.js';
 import { isTestCode } from '../semantic/test-code.js';
 import type { PyNode } from '../syntax/node.js';
 import {
@@ -67,6 +68,17 @@ function parserOf(module: PyModule): PyNode | undefined {
   return makers.find(({ call }) => ARGUMENT_WORDS.some((word) => call.text.includes(word)))?.call;
 }
 
+/** From these versions on the optimizer of a trainer is the fused one by default. */
+const FUSED: readonly (readonly [name: string, version: string])[] = [
+  ['transformers', '4.52'],
+  ['torch', '2.8'],
+];
+
+function unfusedIn(module: PyModule): Pick<Reading, 'unfused'> {
+  const older = FUSED.find(([name, version]) => isAtLeast(module, name, version) === 'no');
+  return older === undefined ? {} : { unfused: `${older[0]} before ${older[1]}` };
+}
+
 /** Settings of the trainer; what it does with the model is told by `readCheckpointing`. */
 export function readTrainer(script: Script, { trainers, made, parsed }: TrainerParts): Reading {
   const [first] = trainers;
@@ -94,6 +106,7 @@ export function readTrainer(script: Script, { trainers, made, parsed }: TrainerP
     ...(sequence !== undefined && { sequence }),
     ...(autocast !== undefined && { autocast }),
     ...(optimizer !== undefined && { optimizer }),
+    ...unfusedIn(script.module),
     ...(chunked !== undefined && { chunkedLoss: chunked }),
     remarks: otherMethod(script, made?.call ?? first),
   };

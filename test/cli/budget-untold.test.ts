@@ -177,7 +177,11 @@ Trainer(model=build(Settings()), args=TrainingArguments(**WISHES), train_dataset
   ]);
   expect(line('adapted layers')[1]).toBe('q, o');
   expect(line('batch')[1]).toBe('6');
-  expect(line('optimizer').slice(1)).toEqual(['adamw-fused', 'train.py:5', '"optim": "paged_adamw_32bit"']);
+  expect(line('optimizer').slice(1)).toEqual([
+    'adamw-fused, paged',
+    'train.py:5',
+    '"optim": "paged_adamw_32bit"',
+  ]);
 });
 
 test('a line behind a question counts by its answer', async () => {
@@ -225,7 +229,7 @@ Trainer(model=model, args=TrainingArguments(output_dir="out")).train()
   expect(once('sequence').slice(1, 3)).toEqual(['256', 'other.py:7']);
   expect((await at('tokens(tokenizer, texts)'))('sequence')[1]).toBe('128');
   expect((await at('tokens(a, b)\ntokens(c, d, length=64)'))('sequence').slice(1)).toEqual([
-    '2048',
+    '1024',
     'other.py:7',
     'assumed: `max_length=length` cannot be told without running it; say it with `--sequence`',
   ]);

@@ -116,7 +116,7 @@ test('a config.json, or the folder that has one', async () => {
   const config = { model_type: 'gpt2', n_embd: 768, n_layer: 12, n_head: 12, vocab_size: 50_257 };
   const cwd = folderWith({ 'model/config.json': JSON.stringify(config) });
   const named = await memfix({ cwd }, 'budget', 'model/config.json');
-  expect(named.stdout).toMatch(/^124\.44M parameters, bf16 · adamw · batch 1 × 2048 · 12 layers × 768\n/);
+  expect(named.stdout).toMatch(/^124\.44M parameters, bf16 · adamw · batch 1 × 1024 · 12 layers × 768\n/);
   expect((await memfix({ cwd }, 'budget', 'model')).stdout).toBe(named.stdout);
 });
 
@@ -124,7 +124,8 @@ test('a folder of scripts, also where its config.json is about something else', 
   const cwd = folderWith({ 'config.json': '{"epochs": 3}', 'train.py': 'print("no model here")\n' });
   const { stdout, code } = await memfix({ cwd }, 'budget', '.');
   expect((await memfix({ cwd }, 'budget')).stdout).toBe(stdout);
-  expect([stdout, code]).toEqual(['No script here trains a model that it names.\n', 0]);
+  expect(stdout).toMatch(/^No script here trains a model that it names\. Say its size/);
+  expect(code).toBe(0);
 });
 
 test('lines stay within the terminal', async () => {
