@@ -26,6 +26,24 @@ export interface Owner {
   readonly file: string;
 }
 
+/** What a network computes in its forward, and still has behind it. Plain data: it outlives the scan. */
+export interface KeptState extends Owner {
+  /** `self.hidden` */
+  readonly attribute: string;
+  /** What others would read it by; undefined where its own file reads it with its graph. */
+  readonly unread: string | undefined;
+  /** It is put into what is there. */
+  readonly isHeld: boolean;
+}
+
+export const UNREAD: KeptState = {
+  owner: 'one of the many networks of the project',
+  file: '',
+  attribute: 'self',
+  unread: undefined,
+  isHeld: true,
+};
+
 /**
  * Whether a network may be an instance of a class of the project, or have one among its parts: not where what made it, and all
  * that this names, is known, and nothing there leads to the class.

@@ -1,4 +1,4 @@
-import { CACHING, PARAMETRIZE_CACHED, RECOMPUTING } from '../../library/names.js';
+import { CACHING, PARAMETRIZE_CACHED } from '../../library/names.js';
 import { foundAnywhere, isAnywhere } from '../../semantic/anywhere.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { nameOf } from '../../semantic/called-name.js';
@@ -14,7 +14,6 @@ import {
   enclosingClass,
   enclosingFunction,
   givenTo,
-  keywordValue,
   ownNodes,
   positionalArguments,
   wholeName,
@@ -31,18 +30,9 @@ import {
   type Store,
   storesOf,
 } from './forward-stores.js';
-import { mayHold, type Owner } from './holds.js';
+import { type KeptState, mayHold, type Owner, UNREAD } from './holds.js';
+import { recomputedWeight } from './recomputed-weights.js';
 import { isSetBefore, TAKERS, takesAssignments } from './set-before.js';
-
-/** What a network computes in its forward, and still has behind it. Plain data: it outlives the scan. */
-interface KeptState extends Owner {
-  /** `self.hidden` */
-  readonly attribute: string;
-  /** What others would read it by; undefined where its own file reads it with its graph. */
-  readonly unread: string | undefined;
-  /** It is put into what is there. */
-  readonly isHeld: boolean;
-}
 
 /** What the forwards of one file keep, and what they hand to code of other files, which may. */
 interface ForwardKeeps {
@@ -85,14 +75,6 @@ function keptAnywhere(module: PyModule): readonly ForwardKeeps[] | undefined {
   const others = module.around.summaries({ word: 'forward', beside: [] }, keptIn);
   return others && [own, ...others];
 }
-
-const UNREAD: KeptState = {
-  owner: 'one of the many networks of the project',
-  file: '',
-  attribute: 'self',
-  unread: undefined,
-  isHeld: true,
-};
 
 function isReadInProject(module: PyModule, name: string, isHeld: boolean): boolean {
   if (module.memo(isHeld ? findReadIn : findRead, name)) return true;
@@ -282,52 +264,6 @@ function namesGiven(module: PyModule, method: PyNode): readonly string[] {
       return [];
     if (path === undefined && callee.object?.type === 'call') return [];
     return givenTo(call).some((each) => mayHaveGraph(module, each)) ? [name] : [];
-  });
-}
-
-/** `weight_norm(layer)`: what a forward has made of its parameters is on the layer until the next, for a penalty of weights. */
-function recomputedWeight(module: PyModule): KeptState | undefined {
-  const wholes = [...RECOMPUTING].map((path) => path.slice(path.lastIndexOf('.') + 1));
-  for (const word of new Set(wholes)) {
-    const files = module.around.summaries({ word, beside: [] }, recomputedIn);
-    if (files === undefined) return UNREAD;
-    for (const state of [recomputedIn(module.alone, word), ...files].flat())
-      if (isWeightRead(module, state.unread ?? '')) return state;
-  }
-  return undefined;
-}
-
-function recomputedIn(alone: PyModule, word: string): readonly KeptState[] {
-  return alone.words(word).flatMap((node) => {
-    const whole = wholeName(node);
-    // By another name it may be called with any.
-    if (node.closest('aliased_import', 'block', 'module')?.type === 'aliased_import')
-      return [{ owner: word, file: alone.path, attribute: 'self', unread: '', isHeld: true }];
-    if (!RECOMPUTING.has(qualifiedName(alone, whole) ?? '')) return [];
-    const call = whole.parent?.type === 'call' && whole.parent.function === whole ? whole.parent : undefined;
-    const given = call && (keywordValue(call, 'name') ?? positionalArguments(call)[1]);
-    const name = given === undefined ? 'weight' : (plainString(given) ?? '');
-    return [{ owner: word, file: alone.path, attribute: name, unread: name, isHeld: true }];
-  });
-}
-
-function isWeightRead(module: PyModule, name: string): boolean {
-  if (name === '' || module.alone.memo(readsWeight, name)) return true;
-  const files = module.around.summaries({ word: name, beside: [] }, readsWeight);
-  return files === undefined || files.includes(true);
-}
-
-/** Other than by a forward, before which it is computed, and to be initialised. */
-function readsWeight(alone: PyModule, name: string): boolean {
-  if (new RegExp(`getattr\\([^()]*,\\s*["']${name}["']`).test(alone.code)) return true;
-  return alone.words(name).some((node) => {
-    const place = node.parent;
-    if (place?.type !== 'attribute' || place.attribute !== node || !isReadForGraph(alone, place))
-      return false;
-    const call = place.parent?.type === 'argument_list' ? place.parent.parent : undefined;
-    if (call?.function && qualifiedName(alone, call.function)?.startsWith('torch.nn.init.')) return false;
-    const method = enclosingFunction(place);
-    return !(attributeOfSelf(place) && method !== undefined && runsInForward(alone, method));
   });
 }
 

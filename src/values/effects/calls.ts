@@ -302,13 +302,7 @@ function keeperNamed(module: PyModule, name: string): string | undefined {
 /** A function of another file of the project that is as free of suspicion as one of this file would have to be. */
 function isHarmlessFunction(found: Elsewhere): boolean {
   if (decoratorsOf(found.node).length > 0) return false;
-  const known = found.module.memo(nobodyYet, found.module);
-  // One that runs itself on the way is not taken apart.
-  if (!known.has(found.node)) {
-    known.set(found.node, false);
-    known.set(found.node, isHarmless(found.module, found.node));
-  }
-  return known.get(found.node) === true;
+  return isHarmless(found.module, found.node);
 }
 
 function nobodyYet(): Map<PyNode, boolean> {
@@ -320,6 +314,16 @@ const REFLECTION: ReadonlySet<string> = new Set(['getattr', 'exec', 'globals', '
 
 /** All of its parameters may be results of a network, and none may be kept. */
 function isHarmless(module: PyModule, functionNode: PyNode): boolean {
+  const known = module.memo(nobodyYet, module);
+  // One that runs itself on the way is not taken apart.
+  if (!known.has(functionNode)) {
+    known.set(functionNode, false);
+    known.set(functionNode, keepsNothing(module, functionNode));
+  }
+  return known.get(functionNode) === true;
+}
+
+function keepsNothing(module: PyModule, functionNode: PyNode): boolean {
   if ([...functionNode.walk()].some(({ type, text }) => type === 'identifier' && REFLECTION.has(text)))
     return false;
   if (reachesGradUse(module, functionNode)) return false;
