@@ -32,7 +32,7 @@ export async function explainPlace(context: Context, path: string, spot: Spot): 
     asked.say(
       `Nothing is found or left alone at ${place}.${told.length === 0 ? '' : ' The nearest of the file:'}`,
     );
-  else if (isNothing) asked.say(`Only opt-in transforms have something to say at ${place}:`);
+  else if (isNothing) asked.say(`Nothing by default at ${place}; with \`--extend-select opt-in\` there is:`);
   const report = {
     scans: seen.scans.map((scan) => ({ ...scan, findings: told, notes: [] })),
     skipped: seen.skipped,

@@ -298,6 +298,9 @@ describe('the package', () => {
       'dist/THIRD-PARTY.txt',
       'docs/memfix.1',
       'docs/memfix.schema.json',
+      ...[...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/\((docs\/[\w/-]+\.md)/g)].map(
+        ([, path]) => path,
+      ),
       'transforms/no-grad.md',
     ])
       expect(names).toContain(name);

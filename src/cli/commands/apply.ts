@@ -108,7 +108,8 @@ async function tell(
   const isWanted = printed !== undefined && (isVerbose || args.each('output-format').length > 0);
   const fixed = renderApplied(report.taken ?? [], context.view);
   const rest = isWanted ? await rendered(context, report, printed) : '';
-  await context.show(`${fixed}${fixed !== '' && rest !== '' ? '\n' : ''}${rest}`);
+  // As `git commit` does: what writes ends by itself.
+  context.out(`${fixed}${fixed !== '' && rest !== '' ? '\n' : ''}${rest}`);
   await putFiles(context, report, outputs);
   if (!isWanted && !context.isQuiet) context.remark(report);
   sayAssumed(context, report);

@@ -57,6 +57,9 @@ export function compare(before: Variant, after: Variant, terms: Terms): Comparis
       ...(isComplete && unloaded.length > 0
         ? [`Never loaded by the command, so that their fixes are not exercised: ${unloaded.join(', ')}.`]
         : []),
+      ...(isComplete && unloaded.some((path) => path.endsWith('.ipynb'))
+        ? ['A notebook is run by `jupyter nbconvert --to notebook --execute FILE`, or by papermill.']
+        : []),
       ...remarksOf(before, after, parities, metric),
     ],
   };
@@ -115,7 +118,11 @@ function unloadedOf(variants: readonly Variant[], { changed }: Terms): readonly 
     .flatMap((trial) => trial.records);
   if (records.length === 0) return [];
   const loaded = new Set(records.flatMap((record) => record.loaded));
-  return changed.filter((path) => path.endsWith('.py') && !loaded.has(path));
+  // A kernel has no file of its cells; one that never loads torch has run none that is fixed.
+  const mayBeRun = records.some(({ torch }) => torch !== null);
+  return changed.filter((path) =>
+    path.endsWith('.py') ? !loaded.has(path) : path.endsWith('.ipynb') && !mayBeRun,
+  );
 }
 
 function remarksOf(

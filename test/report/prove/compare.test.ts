@@ -87,6 +87,17 @@ describe('verdicts', () => {
     expect(verdict('a.py', 'b.py').remarks[0]).toMatch(/^No CUDA/);
   });
 
+  it('a notebook is not run by what never loads torch', () => {
+    const running = (torch: string | null) => variant([trial({ records: [record({ torch })] })]);
+    const of = (torch: string | null) =>
+      compare(running(torch), running(torch), { ...BIT_IDENTICAL, changed: ['a.ipynb'] });
+    expect(of(null)).toMatchObject({
+      verdict: 'idle',
+      remarks: expect.arrayContaining([expect.stringContaining('nbconvert')]),
+    });
+    expect(of('2.2').verdict).not.toBe('idle');
+  });
+
   it('every part that was not measured is named with its reason', () => {
     const odd = trial({
       records: [
