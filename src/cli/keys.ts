@@ -123,7 +123,6 @@ export function press(review: Review, key: string): Review {
       return noted(at, 'Pasted text is not taken as keys.');
     default:
       if (/^[1-9]$/.test(key)) return toAlternative(at, Number(key));
-      if (key === ' ') return noted(at, 'The whole change is in view.');
       return noted(at, `${/^[!-~]$/.test(key) ? `“${key}”` : 'That'} is not a key here; ? lists them.`);
   }
 }

@@ -94,8 +94,24 @@ export function cardText(card: Card, look: Look, from?: number): Drawn {
   const change = withLessAround(all, rest - foot.length);
   const room = Math.max(rest - foot.length, Math.min(change.length, 3));
   const first = from ?? firstView(change, room);
-  const lines = [...head, ...inView(change, room, first, look.paint), ...foot];
+  const lines = fitted(head, inView(change, room, first, look.paint), foot, rest + head.length, look);
   return { text: `${lines.join('\n')}\n`, rows: rowsOf(lines, look), room, length: change.length, first };
+}
+
+/** In a window that is too small for all of it, the place and the change stay, then what is asked. */
+function fitted(
+  head: readonly string[],
+  change: readonly string[],
+  foot: readonly string[],
+  height: number,
+  look: Look,
+): readonly string[] {
+  const [blank = '', place = '', ...tags] = head;
+  let [above, below] = [[...tags], [...foot]];
+  const all = (start: readonly string[]) => [...start, place, ...above, ...change, ...below];
+  while (below.length > 0 && rowsOf(all([blank]), look) > height) below = below.slice(1);
+  while (above.length > 0 && rowsOf(all([]), look) > height) above = above.slice(0, -1);
+  return all(rowsOf(all([blank]), look) > height ? [] : [blank]);
 }
 
 /** The keys that are asked for most, spelt out. */
@@ -147,8 +163,7 @@ export function questionsText({ finding }: Pick<Card, 'finding'>, { paint, width
 
 export function helpText({ paint, width }: Look): string {
   const lines = KEYS.flatMap(({ key, does }) => entry(key, does, 8, width, paint.bold));
-  const interrupt =
-    'stop: files all answered are written, not the one on screen; --resume has the rest';
+  const interrupt = 'stop: files all answered are written, not the one on screen; --resume has the rest';
   lines.push(...entry('Ctrl-C', interrupt, 8, width, paint.bold));
   return `${lines.join('\n')}\n`;
 }

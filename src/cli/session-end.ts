@@ -44,6 +44,8 @@ export async function conclude(ended: Ended, landed: readonly Landed[], look: Lo
   for (const file of landed) {
     if (file.failed !== undefined) failed.push({ path: file.path, reason: file.failed });
     for (const sentence of file.excluded) print(noteText(sentence, look));
+    for (const { note, lines } of file.otherwise)
+      print(noteText(note, look) + lines.map((line) => `    ${line}\n`).join(''));
   }
   for (const note of ended.news) print(noteText(note, look));
   const counts = countsOf(review, landed, ended.gone);

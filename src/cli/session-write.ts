@@ -1,6 +1,8 @@
 import type { Engine } from '../engine/engine.js';
 import type { Decide, Decision, Finding, Outcome } from '../engine/outcome.js';
+import { hunksBetween } from '../report/diff.js';
 import { command, plural } from '../report/prose.js';
+import { Lines } from '../text/lines.js';
 import { placeText } from '../text/place.js';
 import { contentHash, type Entry } from '../workspace/answers.js';
 import { excludedIn } from '../workspace/changes.js';
@@ -18,8 +20,15 @@ export interface Landed {
   readonly failed?: string;
   /** Accepted fixes that do not go with others, in sentences. */
   readonly excluded: readonly string[];
+  /** What was written otherwise than it was shown, in sentences with the lines that are there now. */
+  readonly otherwise: readonly Otherwise[];
   /** Looks at what the file is now. */
   look(): Afterwards;
+}
+
+interface Otherwise {
+  readonly note: string;
+  readonly lines: readonly string[];
 }
 
 interface Afterwards {
@@ -97,7 +106,7 @@ export async function land(
   write: (outcome: Outcome) => Promise<Written>,
 ): Promise<Landed> {
   const nothing = {
-    ...{ path, fixes: 0, suppressed: 0, excluded: [] },
+    ...{ path, fixes: 0, suppressed: 0, excluded: [], otherwise: [] },
     look: () => ({ fresh: 0, declined: [] }),
   };
   const outcome = await engine.repair(files.file(path), answeredOnce(path, review), files.scan(path), true);
@@ -126,9 +135,33 @@ export async function land(
     fixes: count('applied', 'edited'),
     suppressed: count('suppressed'),
     excluded: excludedIn(outcome),
+    otherwise: otherwiseIn(outcome, files.scan(path)?.findings ?? []),
     look,
     ...bugs,
   };
+}
+
+/** Fixes that waited for one beside them, and were joined with it or changed by it. */
+function otherwiseIn({ file, after, settled }: Outcome, shown: readonly Finding[]): readonly Otherwise[] {
+  const textOf = ({ fix }: Finding) => fix?.edits.map(({ text }) => text).join('\0');
+  const others = shown.filter((finding) =>
+    settled.some(
+      (each) =>
+        each.fate === 'applied' &&
+        each.finding.key === finding.key &&
+        textOf(each.finding) !== textOf(finding),
+    ),
+  );
+  if (others.length === 0) return [];
+  const hunks = hunksBetween(file.source.text, after, 0);
+  return others.map(({ span, at, transform }) => {
+    const line = new Lines(file.source.text).lineAt(span.start);
+    const hunk = hunks.find(({ oldStart, oldLines }) => line >= oldStart && line < oldStart + oldLines);
+    return {
+      note: `${placeText(file.path, at)}: ${transform} was joined with the fix beside it, so that this is written:`,
+      lines: (hunk?.lines ?? []).map(({ kind, text }) => `${kind} ${text.trimEnd()}`),
+    };
+  });
 }
 
 function keysIn(path: string, { items }: Review): readonly string[] {

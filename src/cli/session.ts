@@ -138,8 +138,10 @@ class Session {
       this.#print(drawn.text);
       key = await this.#ask.key(promptText(page, look));
     }
-    if (key === REDRAW) this.#onScreen = undefined;
-    else if (key === CTRL_C || key === 'q' || !this.#refresh(item.path)) {
+    if (key === REDRAW || SCROLL_KEYS.has(key)) {
+      this.#onScreen = undefined;
+      if (key !== REDRAW) this.#review = resume(this.#review, 'The whole change is in view.');
+    } else if (key === CTRL_C || key === 'q' || !this.#refresh(item.path)) {
       const step = this.#review.steps.at(-1);
       this.#take(press(this.#review, key));
       if (key === 'u') this.#takeBackYes(step);

@@ -1,5 +1,8 @@
 /** What people who know `git add -p` stumbled over, in the three sizes of terminal. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fixturesFolder } from '../../src/dev/fixtures.js';
 import { folderOf, start } from '../support/pty-cases.js';
 
 /** The words of a screen, wherever they are wrapped. */
@@ -78,4 +81,39 @@ describe.each([
       '`memfix apply -i --allow-dirty` asks about what is left',
     );
   });
+
+  it('says so where two fixes are written as one block, with its lines', async () => {
+    const text = readFileSync(join(fixturesFolder, 'no-grad-block/fix-two-a-line-apart/input.py'), 'utf8');
+    const folder = folderOf({ 'a.py': text });
+    const session = start(folder, { cols, rows, flags: ['--real'] });
+    await session.sees('?=more ');
+    session.type('/no-grad-block\r');
+    await session.sees('?=more ');
+    session.type('Aq');
+    const { text: shown } = await session.ended();
+    expect(flat(shown)).toMatch(
+      /a\.py:\d+: no-grad-block was joined with the fix beside it, so that this is written:/,
+    );
+    expect(shown).toMatch(/^ +\+ +with torch\.no_grad\(\):$/m);
+  });
+});
+
+it.each([
+  [60, 10],
+  [30, 12],
+])('a window of %i×%i shows the place and the change, and Space does so again', async (cols, rows) => {
+  const session = start(folderOf({ 'a.py': 'def f(x):\n    y = x\n    risk(x)\n    return y\n' }), {
+    cols,
+    rows,
+  });
+  const first = await session.asked('1/1');
+  const inWindow = (screen: string) => screen.trimStart().split('\n').slice(-rows).join('\n');
+  for (const screen of [first, '']) {
+    if (screen === '') session.type(' ');
+    const seen = inWindow(screen === '' ? await session.asked('1/1') : screen);
+    expect(seen).toContain('a.py:3:5');
+    expect(seen).toContain('calm(x)');
+  }
+  session.type('\x1b[A');
+  expect(await session.asked('1/1')).toContain('The whole change is in view.');
 });
