@@ -126,28 +126,19 @@ function scanParsed(
   cells: readonly number[] = [],
 ): Scan | Skipped {
   const inPieces = file.named === true ? undefined : scanInPieces(setup, file, candidates, glimpse, cells);
-  return inPieces ?? scanWhole(setup, file, candidates, glimpse, cells);
-}
-
-/** Files beside it of which a scan may learn only while it runs that they do not parse. */
-const BROKEN_BESIDE = 100;
-
-function scanWhole(
-  setup: EngineSetup,
-  file: SourceFile,
-  candidates: readonly Transform[],
-  glimpse: Glimpse,
-  cells: readonly number[],
-  broken = 0,
-): Scan | Skipped {
-  try {
-    return scanTree(setup, file, candidates, glimpse, setup.parser.parse(glimpse.text), cells);
-  } catch (error) {
-    // It is about another file, of which that is known from now on.
-    if (!(error instanceof NotInPieces) || broken >= BROKEN_BESIDE) throw error;
-    return scanWhole(setup, file, candidates, glimpse, cells, broken + 1);
+  if (inPieces !== undefined) return inPieces;
+  for (let broken = 0; ; broken++) {
+    try {
+      return scanTree(setup, file, candidates, glimpse, setup.parser.parse(glimpse.text), cells);
+    } catch (error) {
+      // About another file, of which it is known from now on that it does not parse.
+      if (!(error instanceof NotInPieces) || broken >= MOST_BROKEN) throw error;
+    }
   }
 }
+
+/** Files beside one of which its scan may learn that they do not parse. */
+const MOST_BROKEN = 100;
 
 /** Parses no more of a file than is asked for. Findings are the same: a permanent test compares. */
 function scanInPieces(

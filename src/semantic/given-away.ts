@@ -132,10 +132,17 @@ export function setsPart(alone: PyModule, name: string): boolean {
     let place = node.parent;
     if (place?.type !== 'attribute' || place.attribute !== node) return false;
     if (place.object?.text === 'self' && place.parent?.type !== 'subscript') return false;
+    const part = place;
     while (place?.parent?.type === 'attribute' || place?.parent?.type === 'subscript') place = place.parent;
-    return /^(?:augmented_)?assignment$/.test(place?.parent?.type ?? '') && place?.parent?.left === place;
+    if (!/^(?:augmented_)?assignment$/.test(place?.parent?.type ?? '') || place?.parent?.left !== place)
+      return false;
+    const value = place.parent.right;
+    // `net.name.weight = None`, `net.name.weight = net.name.weight.detach()`
+    return place === part || !(LITERALS.test(value?.type ?? '') || value?.text === `${place.text}.detach()`);
   });
 }
+
+const LITERALS = /^(?:none|true|false|integer|float|string)$/;
 
 /** `filter(lambda p: …, weights)`: Python itself runs it, and nobody else gets it. */
 export function isRunOnTheSpot(module: PyModule, lambda: PyNode): boolean {

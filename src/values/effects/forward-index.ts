@@ -30,6 +30,7 @@ import { isUnbound, readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
+import { growsPart, isForeignLayer, isOwnLayer, staysWhole } from './foreign-layers.js';
 
 /** What the forwards of a project run that is not code of their class. */
 interface ForwardFacts extends Runs {
@@ -113,6 +114,9 @@ function runsOf(alone: PyModule, name: string): Runs {
   return runsIn(alone, functionsByName(alone, name));
 }
 
+/** A layer of an unknown package gives what it may run whatever it likes. */
+const ANYTHING: Passed = { positional: 0, all: 0, isSpread: true };
+
 /** Of some functions of a file and of what they run there. */
 function runsIn(module: PyModule, functions: readonly PyNode[]): Runs {
   const code = new Set(functions.flatMap((each) => [each, ...reachedFrom(module, each)]));
@@ -124,6 +128,7 @@ function runsIn(module: PyModule, functions: readonly PyNode[]): Runs {
     takes.push(...takenBy(module, call));
     if (runsGiven(module, call)) runs.push(givenOn(call));
     else if (runsValue(module, call)) runs.push(passedBy(call));
+    else if (call.function !== undefined && !isOwnLayer(module, call.function)) runs.push(ANYTHING);
     const path = calledPath(module, call);
     if (
       path !== undefined &&
@@ -271,7 +276,11 @@ function isClosed(module: PyModule, call: PyNode, seen: Set<PyNode>): boolean {
   if (callee.type === 'identifier') return isUnbound(module, callee) && BUILTINS.has(callee.text);
   if (callee.type !== 'attribute') return false;
   const name = methodName(call) ?? '';
-  if (attributeValues(module, callee) !== undefined) return isLayer(module, callee, seen);
+  if (attributeValues(module, callee) !== undefined)
+    return (
+      isLayer(module, callee, seen) &&
+      (isOwnLayer(module, callee) || !argumentsOf(call).some((each) => isChosen(module, argumentValue(each))))
+    );
   // A part of its own that something else put there.
   if (callee.object?.text === classAround(call)?.self) return false;
   return isTensorMethod(name) && !isMethodOfProject(module, name);
@@ -303,7 +312,9 @@ function isLayer(module: PyModule, value: PyNode, seen: Set<PyNode>): boolean {
 function isOwnPart(module: PyModule, attribute: PyNode, seen: Set<PyNode>): boolean {
   const values = attributeValues(module, attribute) ?? [];
   const name = attribute.attribute?.text ?? '';
-  if (values.length === 0 || isAnywhere(module, name, setsPart)) return false;
+  if (values.length === 0 || isAnywhere(module, name, setsPart) || isMethodOfProject(module, 'detach'))
+    return false;
+  if (!isOwnLayer(module, attribute) && !staysWhole(module, name)) return false;
   const holdsOthers = values.some(
     (each) => each.type !== 'call' || CONTAINERS.has(calledPath(module, each) ?? ''),
   );
@@ -320,7 +331,7 @@ function isNewLayer(module: PyModule, call: PyNode, seen: Set<PyNode>): boolean 
   }
   const made = definedElsewhere(module, path);
   if (made !== undefined) return made.node.type === 'class_definition' && isClosedClass(made, seen);
-  if (!isModuleClass(path)) return false;
+  if (!isModuleClass(path)) return isForeignLayer(module, call, path);
   // What holds other layers.
   if (!CONTAINERS.has(path)) return !/\.Transformer\w*$/.test(path);
   return (
@@ -329,16 +340,3 @@ function isNewLayer(module: PyModule, call: PyNode, seen: Set<PyNode>): boolean 
     argumentsOf(call).every((each) => isLayer(module, argumentValue(each), seen))
   );
 }
-
-/** Whether a file may put more into what is found by a name: `self.layers.append(layer)`, `layers = self.layers`. */
-function growsPart(alone: PyModule, name: string): boolean {
-  return alone.words(name).some((node) => {
-    const place = node.parent;
-    if (place?.type !== 'attribute' || place.attribute !== node) return false;
-    const user = place.parent;
-    if (user?.type === 'attribute') return GROWS.test(user.attribute?.text ?? '');
-    return user?.type === 'assignment' ? user.right === place : user?.type === 'argument_list';
-  });
-}
-
-const GROWS = /^(?:add_module|append|extend|insert|register_module|update|__\w+__|_modules)$/;

@@ -18,6 +18,7 @@ import {
   differentiatorsIn,
   type Suspect,
 } from './differentiators.js';
+import { putsOnObject } from './foreign-layers.js';
 import { forwardFacts, ITERATED, iterationRuns, runsOnlyLayers } from './forward-index.js';
 import { SETS_MODE } from './grad.js';
 import { usedAsValue } from './handed-on.js';
@@ -66,8 +67,14 @@ function differentiatesWhenCalled(
     ({ name, owner, mayBeModule, file }) =>
       owner !== undefined && CALLED.has(name) && (mayBeModule || !isNetwork) && mayBe({ owner, file }),
   );
-  if (found !== undefined || (made !== undefined && runsOnlyLayers(made))) return found;
-  return module.memo(heldByForward, module);
+  const isClosed = made !== undefined && runsOnlyLayers(made) && !module.memo(putsSuspects, module);
+  return found !== undefined || isClosed ? found : module.memo(heldByForward, module);
+}
+
+/** Whether a function that differentiates is put on some object, where a layer may find it. */
+function putsSuspects(module: PyModule): boolean {
+  const isPut = ({ name }: Differentiator) => !CALLED.has(name) && isAnywhere(module, name, putsOnObject);
+  return suspectAround(module, isPut) !== undefined;
 }
 
 /** A function that differentiates, and that a forward of the project may hold and run, or that may be one itself. */
