@@ -80,9 +80,9 @@ export function settingOf(
     isTransformer:
       paths.some((path) => /\/(?:transformers|trl|peft)\//.test(path)) ||
       says(/^\s*(?:from|import)\s+(?:transformers|trl|peft)\b/),
-    isGenerating: frames.some(
-      ({ frame }) => frame.name === 'generate' && /\/transformers\//.test(frame.path),
-    ),
+    isGenerating:
+      paths.some((path) => /\/transformers\//.test(path)) &&
+      frames.some(({ frame }) => frame.name === 'generate' || /\.generate\(/.test(frame.source ?? '')),
     isHalf: says(HALF),
     isCheckpointed: says(CHECKPOINTED),
     hasBatch: around.some((line) => /batch|loader/i.test(line)),

@@ -74,6 +74,24 @@ test('one item at a time is no batch to be made smaller', async () => {
   expect(next).not.toContain('smaller batch');
 });
 
+test('a search of many beams is named, also where the log does not show `generate` itself', async () => {
+  const files = {
+    'sum.py': `def summaries(model, batches):
+    return [
+        model.generate(batch, num_beams=8)
+        for batch in batches
+    ]
+`,
+  };
+  const log = logOf([
+    own(files, 'sum.py', 'summaries', 'model.generate(batch, num_beams=8)'),
+    library('torch/utils/_contextlib.py', 'decorate_context'),
+    library('transformers/models/pegasus/modeling_pegasus.py', 'forward'),
+  ]);
+  const { next } = await told(files, log);
+  expect(next).toContain('Search with fewer beams than `num_beams=8`');
+});
+
 test('lambdas and comprehensions are where they are written', async () => {
   const { before } = await told(
     FILES,
