@@ -165,7 +165,7 @@ function lineRows(
   const rows = folded(stretches, isKept ? undefined : paint.inverse, room, isKept);
   return rows.map((content, at) => {
     const gutter = at === 0 ? paint.dim(number) : ' '.repeat(number.length);
-    const text = `${gutter} ${tone(`${kind} ${content}`)}`.trimEnd();
+    const text = `${gutter} ${tone(`${at === 0 ? kind : '↪'} ${content}`)}`.trimEnd();
     if (kind === ' ') return { text, isChange: false, gap: gapMark(number.length, paint) };
     return { text, isChange: true, isAdded: kind === '+' };
   });

@@ -117,3 +117,10 @@ it.each([
   session.type('\x1b[A');
   expect(await session.asked('1/1')).toContain('The whole change is in view.');
 });
+
+it('a line that goes on in the next row of the window has a mark of its own', async () => {
+  const session = start(folderOf({ 'a.py': `hold(${'long_name, '.repeat(8)}x)\n` }), { cols: 60 });
+  const card = await session.asked('1/1');
+  expect(card.match(/^ +\+ /gm)).toHaveLength(1);
+  expect(card).toMatch(/^ +↪ /m);
+});
