@@ -46,7 +46,7 @@ export const PACKAGE_ROWS: readonly Group[] = [
       open3d openai opencc optparse optuna orjson osgeo pandas_profiling patoolib pdb peewee pesq pettingzoo pkgutil
       plyfile prefetch_generator pretty_midi procgen progress progressbar pstats pulp pwd py7zr pyarrow pybullet
       pycocoevalcap pycuda pydantic pydensecrf pydicom pydot pydotplus pydub pymatgen pypinyin pyproj pyquaternion
-      pyrender pysptk pystoi pytest pytorch_grad_cam pytz pyworld pywt pyximport queue rasterio rdkit regex resampy
+      pyrender pysptk pystoi pytest pytz pyworld pywt pyximport queue rasterio rdkit regex resampy
       resource retro rlcard ruamel sacred sched scikitplot secrets select selectors setuptools shapely shlex SimpleITK
       simplejson six sktime skvideo socketserver SoundFile spacy sqlite3 ssl starlette stat statsmodels streamlit
       subword_nmt sympy tables tensorboard_logger tensorflow tensorflow_datasets textblob textwrap tiktoken timeit
@@ -54,7 +54,8 @@ export const PACKAGE_ROWS: readonly Group[] = [
       typeguard ujson unicodedata unidecode unittest uvicorn vizdoom warmup_scheduler weakref webbrowser webrtcvad
       websocket werkzeug wget wrapt xarray xlrd xlsxwriter xlwt xml xmltodict yacs zhconv zlib`,
   ),
-  group('', { foreign: true }, 'jax'),
+  group('', { stateless: true, differentiates: true }, 'pytorch_grad_cam'),
+  group('', { foreign: true }, 'jax mindspore mxnet paddle'),
   // Its metrics are modules that load their state in their own way.
   group('', { harmless: true, ownLoading: true }, 'torchmetrics'),
   // What they shard, quantize or average takes its state in its own way.

@@ -47,3 +47,6 @@ export const TRUE_ON_GPU: ReadonlySet<string> = new Set([
   'torch.cuda.is_available',
   'torch.cuda.is_bf16_supported',
 ]);
+
+/** Packages that wrap, shard, average or load networks: what they make of one computes what it computes, and no more. */
+export const WRAPPERS = /^(?:accelerate|ema_pytorch|horovod|peft|sentence_transformers|trl)\b/;

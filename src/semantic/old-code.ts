@@ -44,7 +44,7 @@ function hasNewTorch(module: PyModule): boolean {
 }
 
 /** Whether the file, or another one of the project, which one torch runs, has what only 0.4 brought. */
-export function needsNewTorch(module: PyModule): boolean {
+function needsNewTorch(module: PyModule): boolean {
   return module.alone.memo(isOfNewTorch, module.alone) || module.memo(isBesideNewTorch, module);
 }
 

@@ -4,16 +4,13 @@ import type { Answer } from './answer.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { importedPath } from './names.js';
-import { isBesideOldTorch, isWrittenForOldTorch, needsNewTorch } from './old-code.js';
+import { isBesideOldTorch, isWrittenForOldTorch } from './old-code.js';
 import { compareVersions, type Pin, type Premise } from './versions.js';
 
 /** The oldest Python that has the default of torch. */
 const OLDEST_PYTHON = '3.8';
 /** Nothing of Hugging Face, however old, runs with an older one. */
 const OLDEST_TORCH_OF_LIBRARIES = '1.0';
-
-/** The torch that has no use for `Variable` any more. */
-const SPLIT = '0.4';
 
 /** Whether a package is some version or newer, where the code of a file runs, and what says so. */
 export interface Standing {
@@ -64,9 +61,6 @@ export function standingOf(module: PyModule, name: string, version: string): Sta
   if (floor !== undefined && compareVersions(floor, version) >= 0)
     return yes(`nothing pins ${name}: ${floor} or newer is assumed`, floor);
   const isOld = name === 'torch' && isWrittenForOldTorch(module);
-  // A file for 0.3 among files for 0.4 runs with 0.4, which takes both.
-  if (isOld && compareVersions(SPLIT, version) >= 0 && needsNewTorch(module))
-    return yes(`the project uses what torch ${SPLIT} brought`);
   if (isOld) return { answer: 'unknown', doubt: 'this file is written for 0.3' };
   const isBesideOld = name === 'torch' && isBesideOldTorch(module);
   return {

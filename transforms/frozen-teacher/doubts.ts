@@ -23,6 +23,7 @@ import { networksIn } from '../../src/torch/grad/teachers.js';
 import { ONLY_READ } from '../../src/torch/questions.js';
 import { classAskingForModeAround } from '../../src/values/effects/elsewhere.js';
 import { hookElsewhere } from '../../src/values/effects/forward.js';
+import { strangersRunIn } from '../../src/values/effects/strangers-called.js';
 import { differentiatingNetwork } from '../../src/values/effects/unknown-code.js';
 import { isOnlyReadDetached, readsAt } from './detached.js';
 import { type Fate, fateOf } from './fate.js';
@@ -75,6 +76,8 @@ export function hangsOnNothingTrained(module: PyModule, value: PyNode): boolean 
 
 function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
   yield* doubtsOfPlace(module, run.statement);
+  const names = new Set(run.networks.map(({ text }) => text));
+  for (const question of strangersRunIn(module, run.statement, names)) yield unknown(question);
   const { teachers, trained } = networksIn(module);
   const graphless = new Graphless(module, teachers, trained);
   const input = graphless.doubt(run.value);

@@ -21,7 +21,7 @@ import {
 import { plainString } from '../../semantic/strings.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../../values/value/plain.js';
-import { mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
+import { isProperty, mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 import {
   isReadForGraph,
   mayHaveGraph,
@@ -183,17 +183,17 @@ function keptIn(module: PyModule): ForwardKeeps {
       calls.set(`${owner} ${name}`, { owner, file: module.path, name, as: 'function' });
     for (const name of decoratorNames(module, method))
       calls.set(`${owner} @${name}`, { owner, file: module.path, name, as: 'decorator' });
-    const own = method.name?.text ?? '';
-    calls.set(`${owner}.${own}`, { owner, file: module.path, name: own, as: 'method' });
+    // An object has no place for something else by the name of a property.
+    const own = isProperty(method) ? '' : (method.name?.text ?? '');
+    if (own !== '') calls.set(`${owner}.${own}`, { owner, file: module.path, name: own, as: 'method' });
   }
   return { states: [...states.values()], calls: [...calls.values()] };
 }
 
 /** A property runs where it is read. */
 function mayRunInForward(module: PyModule, classNode: PyNode, method: PyNode): boolean {
-  if (runsInForward(module, method)) return true;
+  if (!isProperty(method) || runsInForward(module, method)) return runsInForward(module, method);
   const name = method.name?.text ?? '';
-  if (name === '__init__' || !decoratorsOf(method).some(({ text }) => /property\b/.test(text))) return false;
   return module.words(name).some((node) => node.parent?.attribute === node && classNode.contains(node));
 }
 

@@ -1,4 +1,4 @@
-import { row } from '../../library/library.js';
+import { packageOf, row } from '../../library/library.js';
 import { PLAIN_BASES } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import type { Answer } from '../../semantic/answer.js';
@@ -7,7 +7,13 @@ import { methodCallsAt } from '../../semantic/called-name.js';
 import { ancestryOf, classBehind, heirsOf, methodsOf } from '../../semantic/definitions.js';
 import { type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
 import type { PyModule } from '../../semantic/module.js';
-import { argumentsOf, enclosingClass, methodName, receiverOf } from '../../semantic/statements.js';
+import {
+  argumentsOf,
+  decoratorsOf,
+  enclosingClass,
+  methodName,
+  receiverOf,
+} from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 
@@ -20,13 +26,20 @@ export interface ModuleKind {
   readonly isPretrained: boolean;
 }
 
+/** Of a package with networks and tensors of its own. */
+function isForeign(path: string): boolean {
+  return packageOf(path)?.foreign === true;
+}
+
 export function moduleKind(module: PyModule, classNode: PyNode): ModuleKind {
   const { imported, unknown } = lineageOf(module, classNode);
   const last = imported.map((path) => path.slice(path.lastIndexOf('.') + 1));
   const isLightning = last.includes('LightningModule');
   const isPretrained = last.some((name) => name.endsWith('PreTrainedModel') || name === 'ModelMixin');
   const known = isLightning || isPretrained || imported.some(isModuleClass);
-  const open = unknown || imported.some((path) => !PLAIN_BASES.has(path) && row(path)?.is !== 'trainer');
+  const open =
+    unknown ||
+    imported.some((path) => !PLAIN_BASES.has(path) && !isForeign(path) && row(path)?.is !== 'trainer');
   return { isModule: known ? 'yes' : open ? 'unknown' : 'no', isLightning, isPretrained };
 }
 
@@ -95,4 +108,9 @@ function findForwardMethods(module: PyModule, classNode: PyNode): ReadonlySet<Py
     }
   }
   return found;
+}
+
+/** What it gives is read as an attribute. */
+export function isProperty(method: PyNode): boolean {
+  return decoratorsOf(method).some(({ text }) => /property\b/.test(text));
 }

@@ -25,7 +25,9 @@ import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { gradUseElsewhere } from './elsewhere.js';
 import { reachesGradUse } from './grad.js';
-import { bare, handedFunction } from './handed-function.js';
+import { bare, handedFunction, mayTakeBackward } from './handed-function.js';
+import { soundsLikeOptimizer } from './optimizer-names.js';
+import { strangersRunIn } from './strangers-called.js';
 import {
   askAbout,
   calledValue,
@@ -62,7 +64,8 @@ export function suspicionsOf(
     const opaque = opaqueCall(module, node, models, trace);
     if (opaque !== undefined) found.push({ kind: 'opaque', question: opaque });
   }
-  return found;
+  const strangers = found.length === 0 ? strangersRunIn(module, part, models) : [];
+  return [...found, ...strangers.map((question) => ({ kind: 'opaque', question }) as const)];
 }
 
 /** The same for what the function runs in its own file. */
@@ -133,25 +136,6 @@ function isBuiltin(module: PyModule, callee: PyNode): boolean {
   return isUnbound(module, callee) && isOfPython(callee.text);
 }
 
-function soundsLikeOptimizer(module: PyModule, given: PyNode): boolean {
-  if (!/^(?:self\.)?_?(?:optim\w*|opt|optimizers?|grad_scaler)$/i.test(given.text)) return false;
-  return given.text !== 'opt' || !areOptions(module, given);
-}
-
-const OF_OPTIMIZERS =
-  /^(?:_\w*|add_param_group|backward|clip\w*|defaults|eval|load_state_dict|lr|minimize|optim\w*|param_groups|register_\w+|scale|state|state_dict|step|train|unscale_|update\w*|zero_grad)$/;
-
-/** What the command line says, called `opt`: it has attributes, and none that an optimizer has. */
-function areOptions(module: PyModule, identifier: PyNode): boolean {
-  const scope = module.resolve(identifier);
-  const uses = scope === undefined ? [] : module.occurrences(scope, identifier.text);
-  const asked = uses.flatMap((use) => {
-    const name = use.parent?.object === use ? use.parent.attribute?.text : undefined;
-    return name ?? [];
-  });
-  return asked.length > 0 && !asked.some((name) => OF_OPTIMIZERS.test(name));
-}
-
 /** `model.train()`, `model.train(was_training)` of an object that is put into evaluation mode as well. */
 function isModeSwitch(module: PyModule, call: PyNode, models: ReadonlySet<string>): boolean {
   const receiver = receiverOf(call);
@@ -186,7 +170,10 @@ function opaqueCall(
   if (path?.startsWith(TORCH_JIT))
     return ask('compiled-without-gradients')`Does what \`${shown(callee)}\` compiles work without gradients?`;
   if (path !== undefined && isOfKnownPackage(path)) return undefined;
-  if (isBuiltin(module, callee)) return undefined;
+  if (isBuiltin(module, callee))
+    return mayTakeBackward(call, trace)
+      ? ask('runs-without')`Does \`${shown(call)}\` give something other than \`backward\`?`
+      : undefined;
   const given = givenTo(call).map(bare);
   const self = classAround(call)?.self;
   const network = given

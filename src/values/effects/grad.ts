@@ -63,7 +63,7 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
   const call = isCallee(target) ? target.parent : undefined;
   // A custom function keeps what its own backward needs, whatever the mode.
   if (name === 'save_for_backward') return undefined;
-  if (/(?:^|_)backward(?:$|_)/.test(name)) {
+  if (/(?:^|_)backward(?:$|_(?!compat))/.test(name)) {
     if (attribute ? isLayer(module, target) : call === undefined && isComputed(module, identifier))
       return undefined;
     return call ? `calls \`${shown(target)}()\`` : `uses \`${name}\``;

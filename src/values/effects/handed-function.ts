@@ -4,7 +4,9 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { argumentValue, givenTo, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { plainString } from '../../semantic/strings.js';
 import type { PyNode } from '../../syntax/node.js';
+import type { GradTrace } from '../value/trace.js';
 import { gradUseElsewhere } from './elsewhere.js';
 import { askAbout, calledValue } from './unknown-code.js';
 
@@ -30,4 +32,12 @@ export function handedFunction(module: PyModule, call: PyNode): Question | undef
 /** What an argument gives, without its name and its parentheses. */
 export function bare(given: PyNode): PyNode {
   return unparenthesized(argumentValue(given));
+}
+
+/** `getattr(loss, name)`, where nothing says which of its methods that is. */
+export function mayTakeBackward(call: PyNode, trace: GradTrace): boolean {
+  const [object, name] = call.function?.text === 'getattr' ? givenTo(call).map(bare) : [];
+  if (object === undefined || trace.of(object) !== 'graph') return false;
+  const taken = name && plainString(name);
+  return taken === undefined || taken === 'backward';
 }
