@@ -62,6 +62,8 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--silent', '--quiet'],
   ['-s', '--quiet'],
   ['-e', '--exit-zero'],
+  ['-w', '--watch'],
+  ['--stat', 'memfix check --statistics'],
   ['--preview', '--extend-select opt-in'],
 ]);
 

@@ -28,11 +28,15 @@ export async function explainPlace(context: Context, path: string, spot: Spot): 
   const findings = seen.scans.flatMap((scan) => scan.findings);
   const told = here.length > 0 ? here : nearest(findings, spot);
   const place = placeOf(path, spot);
-  if (here.length === 0)
+  if (here.length === 0) {
+    const [scan] = seen.scans;
+    const what = scan && noSuchCell(scan, spot);
     asked.say(
-      `Nothing is found or left alone at ${place}.${told.length === 0 ? '' : ' The nearest of the file:'}`,
+      `${what ?? `Nothing is found or left alone at ${place}.`}${told.length === 0 ? '' : ' The nearest of the file:'}`,
     );
-  else if (isNothing) asked.say(`Nothing by default at ${place}; with \`--extend-select opt-in\` there is:`);
+  }
+  if (here.length > 0 && isNothing)
+    asked.say(`Nothing by default at ${place}; with \`--extend-select opt-in\` there is:`);
   const report = {
     scans: seen.scans.map((scan) => ({ ...scan, findings: told, notes: [] })),
     skipped: seen.skipped,
@@ -53,6 +57,22 @@ function placeOf(path: string, { cell, line }: Spot): string {
   if (cell !== undefined)
     return line === undefined ? `${path}: cell ${cell}` : placeText(path, { cell, line });
   return line === undefined ? path : `${path}:${line}`;
+}
+
+/** A number that is that of no cell with code may be a line of the JSON, as a search in the file tells it. */
+function noSuchCell({ file: { source } }: Scan, { cell, line }: Spot): string | undefined {
+  const { notebook } = source;
+  if (notebook === undefined || cell === undefined) return undefined;
+  if (notebook.cells.some(({ number }) => number === cell)) return undefined;
+  const json = new Lines(notebook.json);
+  const around = notebook.cells.find(
+    ({ place }) => json.lineAt(place.start) <= cell && cell <= json.lineAt(place.end),
+  );
+  const meant =
+    line === undefined && around !== undefined
+      ? ` Line ${cell} of the JSON is in cell ${around.number}.`
+      : '';
+  return `There is no cell ${cell} with code: the number after a notebook is that of a cell.${meant}`;
 }
 
 /** It points there, or its fix changes that line. */

@@ -15,7 +15,7 @@ function nextStep(path: string, argument: string, cwd: string): string {
   if (/^https?:\/\//.test(argument)) return 'Download it first: memfix reads files of this machine only.';
   const [, whole] = /^(.+?)(?::\d+)+$/.exec(argument) ?? [];
   if (whole !== undefined && existsSync(path.slice(0, path.length - argument.length + whole.length)))
-    return `memfix looks at whole files: \`${whole}\`.`;
+    return `memfix looks at whole files: \`${whole}\`; \`memfix explain ${argument}\` tells about one place.`;
   if (/[*?[]/.test(argument))
     return 'Name the folder, which is searched through; a pattern without quotes is for the shell.';
   const meant = nameMeant(path);

@@ -91,6 +91,8 @@ describe('words of other tools', () => {
     [['check', '--extend-exclude', 'x'], 'Did you mean `--exclude`?'],
     [['check', '--silent'], 'Did you mean `--quiet`?'],
     [['check', '-e'], 'Did you mean `--exit-zero`?'],
+    [['check', '-w'], 'Did you mean `--watch`?'],
+    [['diff', '--stat'], 'Did you mean `memfix check --statistics`?'],
     [['check', '--per-file-ignores', 'x'], 'It is a key of the config: `[tool.memfix.per-file-ignores]`.'],
     [['check', '--output-format', 'stylish'], 'Did you mean `short`?'],
     [['check', '--output-format', 'pylint=x'], 'Did you mean `concise`?'],

@@ -217,7 +217,10 @@ test.each([
   ['study', 'Did you mean `study.ipynb`?'],
   ['tarin.py', 'Did you mean `train.py`?'],
   ['src/net', 'Did you mean `src/net.py`?'],
-  ['train.py:12:5', 'memfix looks at whole files: `train.py`.'],
+  [
+    'train.py:12:5',
+    'memfix looks at whole files: `train.py`; `memfix explain train.py:12:5` tells about one place.',
+  ],
   ['https://example.org/a.ipynb', 'Download it first: memfix reads files of this machine only.'],
   ['*.py', 'Name the folder, which is searched through; a pattern without quotes is for the shell.'],
 ])('%s, which does not exist, leads on', (argument, next) => {

@@ -28,7 +28,7 @@ export async function explain(context: Context): Promise<number> {
 
 /** A place as reports tell it, or as `file:line:column`; of a notebook, `file:cell:line`. */
 function spotNamed(words: string): { path: string; cell?: number; line?: number } | undefined {
-  const told = /^(?<path>.+\.ipynb):? cell (?<cell>\d+)(?:,? line (?<line>\d+))?$/.exec(words);
+  const told = /^(?<path>.+\.ipynb)(?:: ?| )cell (?<cell>\d+)(?:,? line (?<line>\d+))?$/.exec(words);
   const marked = /^(?<path>.+\.(?:pyi?|ipynb))(?::(?<first>\d+))?(?::(?<second>\d+))?$/.exec(words);
   const { path, cell, line, first, second } = (told ?? marked)?.groups ?? {};
   if (path === undefined) return undefined;
