@@ -82,7 +82,7 @@ describe('the keys, in a terminal', () => {
     expect(await session.asked('1/4')).toContain('── 1/4 ── a.py:2:5');
     session.type('x');
     expect(await session.asked('1/4')).toContain('“x” is not a key here');
-    session.type('\x1b[A');
+    session.type('\x1b[D');
     const arrow = await session.asked('1/4');
     expect(arrow).toContain('That is not a key here');
     expect(arrow).not.toContain('── 1/4');
