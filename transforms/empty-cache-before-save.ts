@@ -40,6 +40,7 @@ import {
   mayUseGpu,
   modelSave,
   passedAbove,
+  runsOnTpu,
   trainerRun,
 } from './empty-cache-before-save/saving.js';
 import { isWorthACommit } from './empty-cache-before-save/worth.js';
@@ -96,6 +97,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
         'the save runs once per iteration, in a loop or in a function that a loop of the file or a framework calls',
         'the save shares its line with other code: a one-line suite, or `a; b`',
         '`torch` is imported conditionally, or the name is taken by something else',
+        'the file imports or installs torch_xla: a TPU has no CUDA cache',
         'unsafe where the file does not import torch itself, or nothing shows that a training ran before the save on a GPU',
       ],
       limits: [
@@ -167,6 +169,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
 
   fix({ statement, place, title, gates }, edit, module) {
     const proof = new Proof();
+    if (runsOnTpu(module)) return edit.refuse('torch_xla runs it on a TPU, which has no CUDA cache');
     const repeated = repetitionOf(module, statement);
     const often = 'emptying the cache each time makes the next step allocate anew';
     if (repeated.kind === 'loop') return edit.refuse(`it runs in a loop, and ${often}`);

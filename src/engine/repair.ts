@@ -70,7 +70,7 @@ export async function repair(
       const place = placeOf(finding, finding.span.start);
       if (finding.fix === undefined) continue;
       const answered = standing.get(place);
-      const riskier = answered && declinedAsRiskier(settled, answered.finding, finding);
+      const riskier = answered && declinedRisk(file.source.notebook ? [] : settled, answered, finding);
       if (answered !== undefined && riskier === undefined) continue;
       if (riskier !== undefined) settled.splice(settled.indexOf(riskier), 1);
       const decision = await decide(finding, previewOf(current, finding), riskier?.finding);
@@ -126,10 +126,10 @@ function withRemains(
   });
 }
 
-/** The no to a finding that an earlier fix has made safe since: it is asked about again, once. */
-function declinedAsRiskier(settled: readonly Settled[], asked: Finding, now: Finding): Settled | undefined {
-  if (asked.safety === 'safe' || now.safety !== 'safe') return undefined;
-  return settled.find(({ finding, fate }) => finding === asked && fate === 'declined');
+/** The no to a finding that an earlier fix has made safe since: it is asked about again, once; in notebooks not, where the cell of that fix may have run. */
+function declinedRisk(settled: readonly Settled[], asked: Answered, now: Finding): Settled | undefined {
+  if (asked.finding.safety === 'safe' || now.safety !== 'safe') return undefined;
+  return settled.find(({ finding, fate }) => finding === asked.finding && fate === 'declined');
 }
 
 interface Step {

@@ -10,7 +10,7 @@ export function isLibraryModel(path: string): boolean {
   return (
     /^torchvision\.models\.(?:\w+\.)*[a-z]\w*$/.test(path) ||
     /^timm\.(?:models\.)?create_model$/.test(path) ||
-    /^(?:transformers|diffusers|trl)\.(?:\w+\.)*(?!EMA|TF[A-Z]|Flax)\w*(?:Model\w*|For[A-Z]\w+|LMHead\w*|Autoencoder\w*|ControlNet\w*)(?:\.from_(?:pretrained|config))?$/.test(
+    /^(?:transformers|diffusers|trl)\.(?:\w+\.)*(?!EMA|TF[A-Z]|Flax|DataCollator|Model(?:Card|Config|Output)\b)\w*(?:Model\w*|For[A-Z]\w+|LMHead\w*|Autoencoder\w*|ControlNet\w*)(?:\.from_(?:pretrained|config))?$/.test(
       path,
     ) ||
     isPeftModelMaker(path)

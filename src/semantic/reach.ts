@@ -1,15 +1,16 @@
 import type { PyNode } from '../syntax/node.js';
 import { ancestryOf, classBehind, definitionNamed, heirsOf, methodNamed } from './definitions.js';
 import { placeOf } from './gate.js';
+import { heldBy, heldFunctions, namesHolding } from './held-functions.js';
 import { identifiersIn } from './identifiers.js';
 import { mayBeInstance } from './instance.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
 import { arityOf } from './project-names.js';
-import { argumentsOf, enclosingClass, enclosingFunction, hasSplat } from './statements.js';
+import { argumentsOf, enclosingClass, hasSplat } from './statements.js';
 import { isUnbound } from './variables.js';
 
-/** What a function may run in its own file: everything its body refers to by name, and what that refers to, nearest first. */
+/** What a function or a lambda may run in its own file: everything its body refers to by name, and what that refers to, nearest first. */
 export function* reachedFrom(module: PyModule, functionNode: PyNode): Generator<PyNode> {
   const reached = new Set([functionNode]);
   for (const at of reached) {
@@ -32,18 +33,32 @@ export function reaching(module: PyModule, functions: Iterable<PyNode>): Readonl
 function referencesIn(module: PyModule, functionNode: PyNode): readonly PyNode[] {
   const found = new Set<PyNode>();
   const defined = module.memo(definedNames, module);
-  for (const node of identifiersIn(module, functionNode.body ?? functionNode, defined))
+  for (const node of identifiersIn(module, functionNode, defined)) {
+    if (!runs(functionNode, node)) continue;
     for (const target of referred(module, node)) if (target !== functionNode) found.add(target);
+  }
   return [...found];
 }
+
+/** Whether a place is part of the code of a function, or of what its parameters are by default. */
+function runs(functionNode: PyNode, node: PyNode): boolean {
+  if (functionNode.body?.contains(node) !== false) return true;
+  const { parameters } = functionNode;
+  const annotation = node.closest('type');
+  return (
+    parameters?.contains(node) === true && !(annotation !== undefined && parameters.contains(annotation))
+  );
+}
+
+const FUNCTIONS: ReadonlySet<string> = new Set(['function_definition', 'lambda']);
 
 /** The functions in which it is one of these. */
 function referrersOf(module: PyModule, functionNode: PyNode): readonly PyNode[] {
   const found = new Set<PyNode>();
   for (const node of namesOf(module, functionNode).flatMap((name) => module.words(name))) {
     if (node.type !== 'identifier' || !referred(module, node).includes(functionNode)) continue;
-    for (let at = enclosingFunction(node); at !== undefined; at = enclosingFunction(at))
-      if (at !== functionNode && at.body?.contains(node) === true) found.add(at);
+    for (const at of node.ancestors())
+      if (FUNCTIONS.has(at.type) && at !== functionNode && runs(at, node)) found.add(at);
   }
   return [...found];
 }
@@ -54,20 +69,26 @@ function namesOf(module: PyModule, functionNode: PyNode): readonly string[] {
   const owner = functionNode.parent?.closest('class_definition', 'function_definition');
   const isOfObjects = owner?.type === 'class_definition' && OF_OBJECTS.includes(name);
   const classes = isOfObjects ? heirsOf(module, owner) : [];
-  return [...new Set([name, ...classes.map((each) => each.name?.text ?? '')])];
+  const held = namesHolding(module, functionNode);
+  return [...new Set([name, ...held, ...classes.map((each) => each.name?.text ?? '')])].filter(Boolean);
 }
 
 /** What naming a class may run. */
 const OF_OBJECTS: readonly string[] = ['__init__', '__call__', 'forward'];
 
-/** What stands behind `def` and `class`, going by the text: no other name can be a function or a class of the file. */
-function definedNames({ text }: PyModule): ReadonlySet<string> {
-  return new Set(
-    Array.from(text.matchAll(/\b(?:def|class)[\s\\]+([\w\u0080-\uffff]+)/g), ([, name = '']) => name),
-  );
+/** What stands behind `def` and `class`, going by the text, and what holds a function: no other name can run code of the file. */
+function definedNames(module: PyModule): ReadonlySet<string> {
+  const defined = module.text.matchAll(/\b(?:def|class)[\s\\]+([\w\u0080-\uffff]+)/g);
+  return new Set([...Array.from(defined, ([, name = '']) => name), ...heldFunctions(module).keys()]);
 }
 
 function referred(module: PyModule, identifier: PyNode): readonly PyNode[] {
+  const defined = definitionsReferred(module, identifier);
+  const held = heldBy(module, identifier);
+  return held.length === 0 ? defined : [...defined, ...held];
+}
+
+function definitionsReferred(module: PyModule, identifier: PyNode): readonly PyNode[] {
   const place = identifier.parent;
   if (place?.type === 'attribute' && place.attribute === identifier) {
     const object = place.object;
@@ -140,10 +161,10 @@ function findMethods(module: PyModule, name: string): readonly PyNode[] {
   });
 }
 
-/** The functions that a place is in, in their headers and decorators too, innermost first. */
+/** The functions and lambdas that a place is in, in their headers and decorators too, innermost first. */
 export function* functionsAround(node: PyNode): Generator<PyNode> {
   for (const ancestor of node.ancestors()) {
-    if (ancestor.type === 'function_definition') yield ancestor;
+    if (FUNCTIONS.has(ancestor.type)) yield ancestor;
     // A place in a decorator is in no definition.
     const decorated = ancestor.type === 'decorated_definition' ? ancestor.definition : undefined;
     if (decorated?.type === 'function_definition' && !decorated.contains(node)) yield decorated;

@@ -103,6 +103,16 @@ export function mayUseGpu(module: PyModule, { saved }: ModelSave): Answer {
   return module.mentions(GPU_WORDS) || isHandedIn(module, saved) ? 'yes' : 'unknown';
 }
 
+/** The file imports or installs torch_xla: it runs on a TPU, which has no CUDA cache. */
+export function runsOnTpu(module: PyModule): boolean {
+  const installs = (call: PyNode | undefined): boolean =>
+    call !== undefined && /\binstall\b.*\btorch[_-]xla\b/.test(call.text);
+  return (
+    importsPackage(module, 'torch_xla') ||
+    module.words('system').some((node) => installs(node.closest('call')))
+  );
+}
+
 /** The file names another device, and nothing of CUDA. */
 function isOffGpu(module: PyModule): boolean {
   const isNamed =

@@ -134,6 +134,11 @@ function isHarmless(path: string): boolean {
   );
 }
 
+/** Of torch, of Python, or of a package that the library has a row of. */
+export function isOfKnownLoading(path: string): boolean {
+  return isHarmless(path) || PLAIN_BASES.has(path) || packageOf(path) !== undefined;
+}
+
 /** What is made or wrapped by a call of this, and copies state into its own tensors, wherever the state is. */
 export function copiesLoadedState(path: string): boolean {
   return (

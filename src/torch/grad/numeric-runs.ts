@@ -16,6 +16,7 @@ import { namesMade } from '../../syntax/bound-name.js';
 import type { PyNode } from '../../syntax/node.js';
 import { reachesGradUse } from '../../values/effects/grad.js';
 import { isGradOff } from '../../values/effects/mode.js';
+import { importsOtherFramework } from '../framework.js';
 import { hasLayers } from '../module/layers.js';
 import { isModel, nameSaysModel } from '../module/model-value.js';
 import { moduleKind } from '../module/modules.js';
@@ -122,7 +123,7 @@ export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined
   if (!isNetwork(module, object, false)) {
     // `f.classify(x)`, whatever it is called, of what may be a network of the file.
     const mayBe = object.type === 'identifier' && nameSaysModel(object.text) !== 'no';
-    return mayBe && isPartInFile(module, name) && isModel(module, object) !== 'no' ? object : undefined;
+    return mayBe && isPartInFile(module, name) && mayBeOfTorch(module, object) ? object : undefined;
   }
   return isPartInFile(module, name) || isPartInProject(module, name) ? object : undefined;
 }
@@ -183,7 +184,7 @@ function isItemOfNetworks(module: PyModule, item: PyNode): boolean {
   const index = item.named[1];
   if (networks === undefined || !isPlainPath(networks) || item.named.length !== 2) return false;
   if (!/^(?:identifier|integer|string)$/.test(index?.type ?? '')) return false;
-  return isCalledLikeNetworks(lastName(networks)) && isModel(module, item) !== 'no';
+  return isCalledLikeNetworks(lastName(networks)) && mayBeOfTorch(module, item);
 }
 
 function lastName(path: PyNode): string {
@@ -211,6 +212,12 @@ export function mayRunNetwork(module: PyModule, call: PyNode): boolean {
 /** The name, or the word `forward`, lets one ask; where it is known what made it, that decides. */
 function isNetwork(module: PyModule, network: PyNode, isSpelled: boolean): boolean {
   const name = lastName(network);
-  if (isSpelled || isCalledLikeNetwork(name)) return isModel(module, network) !== 'no';
+  if (isSpelled || isCalledLikeNetwork(name)) return mayBeOfTorch(module, network);
   return module.glimpse.memo(namesMade).has(name) && hasLayers(module, network);
+}
+
+/** Beside another framework, a network of unknown making is as likely one of that. */
+function mayBeOfTorch(module: PyModule, network: PyNode): boolean {
+  const answer = isModel(module, network);
+  return answer === 'yes' || (answer === 'unknown' && !importsOtherFramework(module));
 }

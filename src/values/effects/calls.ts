@@ -1,6 +1,5 @@
-import { builtin, isOfModule } from '../../library/library.js';
+import { isOfModule } from '../../library/library.js';
 import { FRAMEWORKS, OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../../library/names.js';
-import { attributeValues } from '../../semantic/attributes.js';
 import { nameOf } from '../../semantic/called-name.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { type Elsewhere, lineageOf, makerElsewhere, makerOf } from '../../semantic/elsewhere.js';
@@ -20,7 +19,7 @@ import { ONLY_READ } from '../../torch/questions.js';
 import { keepingMethod, keeps } from '../uses/escapes.js';
 import { TRAINS, trainsInLibraries } from '../value/names.js';
 import { isHandle } from '../value/parts.js';
-import { isException, isOfKnownPackage } from '../value/plain.js';
+import { isOfKnownPackage, isOfPython } from '../value/plain.js';
 import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { gradUseElsewhere } from './elsewhere.js';
@@ -34,7 +33,9 @@ import {
   differentiatingAttribute,
   differentiatingMethod,
   differentiatingOverride,
+  isHeldCallable,
   switchingNetwork,
+  valueCalledOnTheWay,
 } from './unknown-code.js';
 
 /** A call whose code is elsewhere. `Suspicion`: its name says that it trains. `Opaque`: it gets what it would need for that. */
@@ -64,6 +65,9 @@ export function suspicionsOf(
     const opaque = opaqueCall(module, node, models, trace);
     if (opaque !== undefined) found.push({ kind: 'opaque', question: opaque });
   }
+  const value = valueCalledOnTheWay(module, part === functionNode.body ? functionNode : part);
+  if (value !== undefined)
+    found.push({ kind: 'opaque', question: anotherFunction(value.callee, value.suspect) });
   const strangers = found.length === 0 ? strangersRunIn(module, part, models) : [];
   return [...found, ...strangers.map((question) => ({ kind: 'opaque', question }) as const)];
 }
@@ -72,7 +76,8 @@ export function suspicionsOf(
 export function trainingCallReached(module: PyModule, functionNode: PyNode): Suspicion | undefined {
   for (const via of reachedFrom(module, functionNode)) {
     const found = module.memo(findTrainingCall, via);
-    if (found !== undefined) return { ...found, words: `it runs \`${via.name?.text}\`, and ${found.words}` };
+    if (found !== undefined)
+      return { ...found, words: `it runs \`${via.name?.text ?? 'lambda'}\`, and ${found.words}` };
   }
   return undefined;
 }
@@ -153,8 +158,7 @@ function opaqueCall(
 ): Question | undefined {
   const callee = call.function;
   if (callee === undefined || models.has(callee.text)) return undefined;
-  const other = (suspect: Suspect): Question =>
-    askAbout(suspect, (words) => ask('another-function')`Is \`${shown(callee)}\` never ${words}?`);
+  const other = (suspect: Suspect): Question => anotherFunction(callee, suspect);
   const handed = handedFunction(module, call);
   if (handed !== undefined) return handed;
   const own = calledDefinition(module, call);
@@ -251,6 +255,10 @@ function opaqueCall(
   return undefined;
 }
 
+function anotherFunction(callee: PyNode, suspect: Suspect): Question {
+  return askAbout(suspect, (words) => ask('another-function')`Is \`${shown(callee)}\` never ${words}?`);
+}
+
 function anotherNetwork(receiver: PyNode, suspect: Suspect): Question {
   return askAbout(
     suspect,
@@ -272,11 +280,6 @@ function foreignBase(module: PyModule, call: PyNode): string | undefined {
   return lineageOf(module, classNode).imported.find(
     (path) => !isOfKnownPackage(path) && !PLAIN_BASES.has(path) && !FRAMEWORKS.test(path),
   );
-}
-
-/** `self.criterion(…)`: an attribute that holds what is called, not a method of a class. */
-function isHeldCallable(module: PyModule, callee: PyNode): boolean {
-  return callee.type === 'attribute' && attributeValues(module, callee) !== undefined;
 }
 
 /** The method of this name, of a class of the project, that keeps what it is given. */
@@ -319,15 +322,6 @@ function keepsNothing(module: PyModule, functionNode: PyNode): boolean {
   const networks = new Set<string>();
   const trace = new GradTrace(module, functionNode, networks, 'graph');
   return suspicionsOf(module, functionNode, networks, trace).length === 0;
-}
-
-/** Python's own functions, without those that run code or call back. */
-function isOfPython(name: string): boolean {
-  return (
-    isException(name) ||
-    /^(?:slice|xrange)$/.test(name) ||
-    (builtin(name) !== undefined && !/^(?:filter|map)$/.test(name))
-  );
 }
 
 function isNetworkOf(node: PyNode, models: ReadonlySet<string>): boolean {

@@ -148,7 +148,7 @@ const LAMBDA = 'lambda';
 function findIn(module: PyModule): readonly Differentiator[] {
   const uses = gradUses(module);
   if (uses.length === 0) return [];
-  return [...functionsWith(module, uses), ...lambdasWith(module, uses), ...valuesWith(module, uses)];
+  return [...functionsWith(module, uses), ...valuesWith(module, uses)];
 }
 
 /** The functions of a file that use what another one imports or has by this name. */
@@ -162,7 +162,7 @@ function callersIn(alone: PyModule, name: string): readonly Differentiator[] {
     return readsOf(alone, bound).map((read) => ({ node: read, words }));
   });
   if (uses.length === 0) return [];
-  return [...functionsWith(alone, uses), ...lambdasWith(alone, uses), ...valuesWith(alone, uses)];
+  return [...functionsWith(alone, uses), ...valuesWith(alone, uses)];
 }
 
 /** `helpers.f`, or `f` of an object that a class of the project may have made. */
@@ -182,7 +182,7 @@ function isModeOfModule(module: PyModule, attribute: PyNode): boolean {
   return own !== undefined && ancestryOf(module, own.classNode).imported.some(isModuleClass);
 }
 
-/** The functions that hold one of these places, or run one of their file that does. */
+/** The functions and lambdas that hold one of these places, or run one of their file that does. */
 function functionsWith(module: PyModule, uses: readonly GradUse[]): readonly Differentiator[] {
   const own = new Map<PyNode, GradUse>();
   for (const use of uses)
@@ -195,7 +195,9 @@ function functionsWith(module: PyModule, uses: readonly GradUse[]): readonly Dif
     const classNode = enclosingClass(node);
     const via = leading.has(node) ? (own.get(node) ?? firstOf(reachedFrom(module, node), own)) : undefined;
     const use = via ?? (classNode && usedByClass(uses, classNode));
-    if (name === undefined || use === undefined) return [];
+    if (use === undefined) return [];
+    if (node.type === 'lambda') return lambdaWith(module, node, use);
+    if (name === undefined) return [];
     const { isFunction, isModule, mayBeModule, bases } = kindOfClass(module, classNode);
     // Torch runs the forward of a custom function without gradients anyway.
     if (isFunction) return [];
@@ -220,18 +222,17 @@ function firstOf(reached: Iterable<PyNode>, own: ReadonlyMap<PyNode, GradUse>): 
 
 const NAMELESS = { name: LAMBDA, owner: undefined, isModule: false, mayBeModule: false, bases: [] } as const;
 
-function lambdasWith(module: PyModule, uses: readonly GradUse[]): readonly Differentiator[] {
-  return uses.flatMap(({ node, words }) => {
-    const lambda = node.closest('lambda');
-    if (lambda === undefined || isGivenToLibrary(module, lambda)) return [];
-    return {
+function lambdaWith(module: PyModule, lambda: PyNode, { words }: GradUse): readonly Differentiator[] {
+  if (isGivenToLibrary(module, lambda)) return [];
+  return [
+    {
       ...{ ...NAMELESS, words, arity: arityOf(lambda) },
       file: module.path,
       place: placeOf(module, lambda).replaceAll('`', ''),
       isValue: !isRunOnTheSpot(module, lambda),
       isIterated: isGoneThrough(module, [lambda]),
-    };
-  });
+    },
+  ];
 }
 
 /** `(f(x) for x in data)`, `map(partial(f, net), data)`, `partial(f, net)`: nameless, and of any arguments. */

@@ -1,13 +1,17 @@
 import { isAnywhere } from '../../semantic/anywhere.js';
-import { classAround, heirsOf } from '../../semantic/definitions.js';
+import { attributeValues } from '../../semantic/attributes.js';
+import { calledDefinition, classAround, heirsOf } from '../../semantic/definitions.js';
 import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
 import { setsAttribute } from '../../semantic/given-away.js';
+import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isMethodOfProject, mayTake, passedBy, subclassesElsewhere } from '../../semantic/project-names.js';
 import { mayTakeOut } from '../../semantic/put-values.js';
 import { ask, type Question } from '../../semantic/question.js';
+import { reachedFrom } from '../../semantic/reach.js';
 import { enclosingClass, methodName } from '../../semantic/statements.js';
+import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { Origins } from '../value/origins.js';
 import { isMethodOfLibraries } from '../value/plain.js';
@@ -222,6 +226,38 @@ export function calledValue(module: PyModule, callee: PyNode, call: PyNode): Cal
   if (answer !== 'unknown') return { suspect: answer, functions, isFollowed: true };
   const suspect = functionTaking(module, call) ?? differentiatesWhenCalled(module, false);
   return { suspect, functions, isFollowed: false };
+}
+
+/** `self.criterion(…)`: an attribute that holds what is called, not a method of a class. */
+export function isHeldCallable(module: PyModule, callee: PyNode): boolean {
+  return callee.type === 'attribute' && attributeValues(module, callee) !== undefined;
+}
+
+/** What differentiates where a function, by those that it runs in its file, calls a value: `def fire(m): hook(m)`. */
+export function valueCalledOnTheWay(module: PyModule, functionNode: PyNode): CalledOnTheWay | undefined {
+  for (const via of reachedFrom(module, functionNode)) {
+    // What a forward runs is asked of the network.
+    const found = via.name?.text === 'forward' ? undefined : module.memo(findCalledValue, via);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+export interface CalledOnTheWay {
+  readonly callee: PyNode;
+  readonly suspect: Suspect;
+}
+
+function findCalledValue(module: PyModule, functionNode: PyNode): CalledOnTheWay | undefined {
+  for (const call of (functionNode.body ?? functionNode).walk()) {
+    const callee = call.type === 'call' ? call.function : undefined;
+    if (callee === undefined || calledDefinition(module, call) !== undefined) continue;
+    const isValue = callee.type === 'attribute' ? isHeldCallable(module, callee) : !isUnbound(module, callee);
+    if (!isValue || qualifiedName(module, callee) !== undefined) continue;
+    const { suspect } = calledValue(module, callee, call);
+    if (suspect !== undefined) return { callee, suspect };
+  }
+  return undefined;
 }
 
 /** The same for a network that a function runs: an object with the methods of one. */

@@ -30,7 +30,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { CALLED, type Suspect } from '../effects/differentiators.js';
 import { gradUseBehind } from '../effects/elsewhere.js';
 import { forwardFacts } from '../effects/forward-index.js';
-import { gradUsesIn } from '../effects/grad.js';
+import { isOfPython } from './plain.js';
 
 export type Answer = 'clean' | 'unknown' | Suspect;
 
@@ -64,12 +64,8 @@ export class Origins {
       case 'true':
       case 'false':
         return 'clean';
-      case 'lambda': {
-        const [use] = gradUsesIn(module, target);
-        return use === undefined
-          ? 'clean'
-          : { name: 'lambda', place: placeOf(module, target), clause: `which ${use.words}` };
-      }
+      case 'lambda':
+        return this.#lambda(module, target, hops);
       case 'conditional_expression':
         return worst([target.named[0], target.named[2]].map((each) => this.of(module, each, hops + 1)));
       case 'boolean_operator':
@@ -82,6 +78,18 @@ export class Origins {
       default:
         return 'unknown';
     }
+  }
+
+  #lambda(module: PyModule, lambda: PyNode, hops: number): Answer {
+    const found = gradUseBehind({ module, node: lambda });
+    if (found !== undefined)
+      return { name: 'lambda', place: placeOf(module, lambda), clause: `which ${found.use.words}` };
+    const callees = [...lambda.walk()].flatMap(({ type, function: callee }) =>
+      type === 'call' && callee !== undefined && !isBuiltin(module, callee) ? callee : [],
+    );
+    // A method of an object is looked for by its name.
+    const named = callees.filter((callee) => callee.type !== 'attribute' || qualifiedName(module, callee));
+    return worst(['clean', ...named.map((callee) => this.of(module, callee, hops + 1))]);
   }
 
   /** What is called is an instance, or what a function hands back. */
@@ -194,4 +202,8 @@ function worst(answers: readonly Answer[]): Answer {
     answers.find((answer) => typeof answer === 'object') ??
     (answers.length === 0 || answers.includes('unknown') ? 'unknown' : 'clean')
   );
+}
+
+function isBuiltin(module: PyModule, callee: PyNode): boolean {
+  return isUnbound(module, callee) && isOfPython(callee.text);
 }

@@ -1,4 +1,12 @@
-import { givesHeld, isOfModule, isPlainMethod, ofTensor, packageOf, row } from '../../library/library.js';
+import {
+  builtin,
+  givesHeld,
+  isOfModule,
+  isPlainMethod,
+  ofTensor,
+  packageOf,
+  row,
+} from '../../library/library.js';
 
 /** Which calls and attributes give values without a graph, whatever they are given. */
 
@@ -28,6 +36,15 @@ export function takesSizes(name: string): boolean {
 /** An exception of Python, by the name that all of them have. */
 export function isException(name: string): boolean {
   return /^[A-Z]\w*(?:Error|Exception)$/.test(name);
+}
+
+/** Python's own functions, without those that run code or call back. */
+export function isOfPython(name: string): boolean {
+  return (
+    isException(name) ||
+    /^(?:slice|xrange)$/.test(name) ||
+    (builtin(name) !== undefined && !/^(?:filter|map)$/.test(name))
+  );
 }
 
 /** Methods of containers, modules, optimizers and loops that any object may have: by them alone no class is known. */
