@@ -136,7 +136,8 @@ export class Neighbours {
   #parsed(found: ProjectFile, inPieces: boolean): PyModule | undefined {
     if (found.isGarbled) return undefined;
     const { tree, module } = this.#keptFor(found, inPieces);
-    if (inPieces || !tree.hasError) return module;
+    if (!tree.hasError || tree.isInPieces) return module;
+    if (inPieces) return undefined;
     const pieces = this.#keptFor(found, true);
     return pieces.tree.hasError ? undefined : pieces.module;
   }

@@ -52,6 +52,23 @@ describe('a file that is not Python 3', () => {
     expect([code, stdout]).toEqual([1, expect.stringContaining('build.py:5:33: load-map-location')]);
   });
 
+  test('beside another one makes it no safer, whether all files are looked at or one is named', async () => {
+    const evaluate =
+      'import torch\nfrom nets import Net\n\n\ndef evaluate(net: Net, x):\n    net.eval()\n    return net(x).sum().item()\n';
+    const nets =
+      'from torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.body = nn.Linear(3, 3)\n\n    def forward(self, x):\n        return self.body(x)\n';
+    const cwd = repositoryWith({
+      'evaluate.py': evaluate,
+      'nets.py': nets,
+      'broken.py': 'import torch\n\ndef forward(x:\n    return x\n',
+    });
+    const safety = async (path: string) => {
+      const { stdout } = await memfix({ cwd, transforms }, 'check', ...concise, path);
+      return /evaluate\.py:\S+ no-grad \[(\w+)\]/.exec(stdout)?.[1];
+    };
+    expect([await safety('.'), await safety('evaluate.py')]).toEqual(['unsafe', 'unsafe']);
+  });
+
   test('is an error with --strict', async () => {
     const cwd = repositoryWith(FILES);
     for (const command of ['check', 'diff', 'apply']) {
