@@ -17,7 +17,7 @@ const NUMBER =
   /\.(?:item|tolist|numpy|sample|detach)[\s\\]*\(|argmax[\s\\]*\(|\.max[\s\\]*\(|multinomial[\s\\]*\(|\.data(?![\w\u0080-\uffff])|make_grid|save_image/;
 
 /** What is made of a tensor there may be without a graph. */
-const ENDS = new RegExp(String.raw`${NUMBER.source}|[=!]=|(?<!-)[<>]|no_?grad`, 'i');
+const ENDS = new RegExp(`${NUMBER.source}|[=!]=|(?<!-)[<>]|no_?grad`, 'i');
 
 /** What a call is given by name: `render(rays, model)`. */
 const GIVEN = /[(,=][\s\\]*(?:self\.)?([a-z]\w*)(?=[\s\\]*[,)])/g;
