@@ -7,6 +7,7 @@ import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
 import { starredDefinition } from './star-imports.js';
+import { argumentsOf, methodName, receiverOf } from './statements.js';
 
 /** What code is made with: the classes and functions it names, those that these name, and so on. */
 export interface Ingredients {
@@ -109,15 +110,27 @@ function behindName(at: Elsewhere, name: PyNode, definitions: readonly Elsewhere
   const writes = module
     .writes(scope, name.text)
     .filter((write) => !looked.some((node) => node.contains(write)));
-  const found = writes.flatMap((write) => {
+  const given = writes.flatMap((write) => {
     const definition = definitionOf(write);
-    return 'value' in definition ? [{ module, node: definition.value }] : [];
+    return 'value' in definition ? [definition.value] : [];
   });
+  const put = module.reads(scope, name.text).flatMap(partsPut);
+  const found = [...given, ...put].map((node) => ({ module, node }));
   if (!writes.some((write) => roleOf(write) === 'parameter')) return { found };
   const values = attributeOfObject(module, name);
   if (values !== undefined) return { found: values.map((node) => ({ module, node })) };
   // Of `Net(args.size)` only a part of what is given is handed on.
   return { found, isGiven: wholePath(name) === name || classAround(name)?.self === name.text };
+}
+
+/** `block.add_module(key, part)`, `layers.append(part)` */
+function partsPut(container: PyNode): readonly PyNode[] {
+  const call = container.parent?.parent;
+  if (call?.type !== 'call' || call.function !== container.parent || receiverOf(call) !== container)
+    return [];
+  return /^(?:add_module|register_module|append|extend|insert)$/.test(methodName(call) ?? '')
+    ? argumentsOf(call)
+    : [];
 }
 
 /** The values that `self.inner` gets in the file, where they are known. */

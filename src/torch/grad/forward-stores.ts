@@ -2,7 +2,13 @@ import { changesTensor, cutsGraph, fillsTensor, row } from '../../library/librar
 import { AUTOGRAD_FUNCTIONS } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { stringValue } from '../../semantic/attribute-uses.js';
-import { ancestryOf, attributeOfSelf, selfName } from '../../semantic/definitions.js';
+import {
+  ancestryOf,
+  attributeOfSelf,
+  calledDefinition,
+  classAround,
+  selfName,
+} from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { isOnlyAsked } from '../../semantic/given-away.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
@@ -15,6 +21,7 @@ import {
   enclosingClass,
   enclosingWiths,
   givenTo,
+  isTarget,
   methodName,
   receiverOf,
   rootOf,
@@ -85,8 +92,14 @@ function putBy(module: PyModule, node: PyNode): readonly Put[] {
   const receiver = receiverOf(node);
   if (receiver === undefined || method === undefined || path !== undefined) return [];
   // `self.total.mul_(decay).add_(value)`
-  if (changesTensor(method))
-    return fillsTensor(method) ? [] : [{ target: changedBy(module, receiver), values: given }];
+  if (changesTensor(method)) {
+    // `self.pad_(x)`: a method of the file, whose code is looked at.
+    const isOwn =
+      classAround(node)?.self === receiver.text &&
+      calledDefinition(module, node) !== undefined &&
+      !module.wordsSet(`.${method}`).some(({ parent }) => parent && isTarget(parent));
+    return isOwn || fillsTensor(method) ? [] : [{ target: changedBy(module, receiver), values: given }];
+  }
   const isEffect = node.parent?.type === 'expression_statement';
   return keepsGiven(method) || (isEffect && isKeeper(module, receiver))
     ? [{ target: receiver, values: given }]

@@ -1,14 +1,14 @@
 import { givesModule } from '../../library/library.js';
-import { isModelMaker } from '../../library/paths.js';
+import { isModelMaker, isModuleClass } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { classAround, definitionBehind } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, leadsInside } from '../../semantic/elsewhere.js';
 import { isGivenParts, isOnlyUsed, setsPart } from '../../semantic/given-away.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import { ingredientsOf } from '../../semantic/ingredients.js';
 import type { PyModule } from '../../semantic/module.js';
 import { decoratorsOf, isTarget, methodName } from '../../semantic/statements.js';
-import { readsOf } from '../../semantic/variables.js';
+import { readsOf, waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { runsOnlyLayers } from '../../values/effects/forward-index.js';
 import { type Maker, madeBy } from '../module/made-by.js';
@@ -72,8 +72,23 @@ function swapsIn(alone: PyModule, word: string): boolean {
     if (word === '__class__') return node.parent !== undefined && isTarget(node.parent);
     // Its own parts, which its class shows.
     if (receiver !== undefined && receiver.text === classAround(node)?.self) return false;
+    if (receiver !== undefined && isNewContainer(alone, receiver)) return false;
     return node.parent?.type === 'call' || receiver !== undefined;
   });
+}
+
+/** `block = nn.Sequential()`, which gets its parts where it is made. */
+function isNewContainer(alone: PyModule, receiver: PyNode): boolean {
+  const ways = receiver.type === 'identifier' ? waysReaching(alone, receiver) : [];
+  return (
+    ways.length > 0 &&
+    ways.every(
+      (way) =>
+        way.kind === 'value' &&
+        way.value.type === 'call' &&
+        isModuleClass(calledPath(alone, way.value) ?? ''),
+    )
+  );
 }
 
 /** Ways to parts that no name leads to. */

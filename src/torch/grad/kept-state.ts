@@ -1,4 +1,4 @@
-import { CACHING, PARAMETRIZE_CACHED } from '../../library/names.js';
+import { AUTOGRAD_FUNCTIONS, CACHING, PARAMETRIZE_CACHED } from '../../library/names.js';
 import { foundAnywhere, isAnywhere } from '../../semantic/anywhere.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { nameOf } from '../../semantic/called-name.js';
@@ -43,7 +43,7 @@ interface ForwardKeeps {
 /** A function of another file that a forward hands something to, that decorates a part of it, or that may take its place. */
 interface Handed extends Owner {
   readonly name: string;
-  readonly as: 'function' | 'decorator' | 'method';
+  readonly as: 'function' | 'decorator' | 'method' | 'backward';
 }
 
 /**
@@ -51,7 +51,10 @@ interface Handed extends Owner {
  * a second loss. What an evaluation leaves there, training may differentiate. In this file, or in any other
  * of the project, of a class that the network may have a part of.
  */
-export function stateOfForward(module: PyModule, network: PyNode): KeptState | undefined {
+export function stateOfForward(
+  module: PyModule,
+  network: PyNode,
+): Pick<KeptState, 'owner' | 'attribute'> | undefined {
   const files = module.memo(keptAnywhere, module);
   if (files === undefined) return UNREAD;
   const recomputed = module.memo(recomputedWeight, module);
@@ -64,7 +67,7 @@ export function stateOfForward(module: PyModule, network: PyNode): KeptState | u
     if (state !== undefined) return state;
     for (const call of calls) {
       const into = may(call) ? keptByNamed(module, call) : undefined;
-      if (into !== undefined) return { ...call, attribute: into, unread: undefined, isHeld: true };
+      if (into !== undefined) return { owner: call.owner, attribute: into };
     }
   }
   return undefined;
@@ -92,12 +95,39 @@ function findReadIn(module: PyModule, name: string): boolean {
 
 /** Where a function or method of the project of this name keeps what it is given, if somebody reads that. */
 function keptByNamed(module: PyModule, { name, as }: Handed): string | undefined {
-  return module.memo({ function: findKeeper, decorator: findCache, method: findReplacing }[as], name);
+  return module.memo(FINDERS[as], name);
+}
+
+/** `measure.backward(grad)` by hand, for what it gives: of an autograd function, it has a graph as others do. */
+function findByHand(module: PyModule, name: string): string | undefined {
+  return isAnywhere(module, name, takesResult) ? name : undefined;
+}
+
+function takesResult(alone: PyModule, name: string): boolean {
+  return alone.words(name).some((node) => {
+    const place = node.parent?.attribute === node ? node.parent : undefined;
+    const isCalled = place?.parent?.type === 'call' && place.parent.function === place;
+    return place !== undefined && !(isCalled && place.parent?.parent?.type === 'expression_statement');
+  });
 }
 
 /** `Net.encode = other`: what runs there instead is not in the class. */
 function findReplacing(module: PyModule, name: string): string | undefined {
-  return isAnywhere(module, name, replacesMethod) ? name : undefined;
+  if (isAnywhere(module, name, replacesMethod)) return name;
+  const files = module.around.summaries({ word: name, beside: [] }, keptByOverride);
+  if (files === undefined) return name;
+  const kept = [...files, keptByOverride(module.alone, name)].flat();
+  return kept.find((each) => isReadInProject(module, each.name, each.isHeld))?.into;
+}
+
+/** What a method keeps that may take the place of one of a class of another file. */
+function keptByOverride(alone: PyModule, name: string): ReturnType<typeof keptByFunction> {
+  const overrides = functionsByName(alone, name).filter((method) => {
+    const classNode = enclosingClass(method);
+    if (classNode === undefined || runsInForward(alone, method)) return false;
+    return ancestryOf(alone, classNode).imported.some((path) => !isOfKnownPackage(path));
+  });
+  return overrides.flatMap((each) => keptBy(alone, each));
 }
 
 function replacesMethod(alone: PyModule, name: string): boolean {
@@ -123,10 +153,19 @@ function keptByFunction(
   alone: PyModule,
   name: string,
 ): readonly { into: string; name: string; isHeld: boolean }[] {
-  return functionsByName(alone, name).flatMap((definition) =>
-    storesRunBy(alone, definition).map((store) => ({ ...store, into: store.into.text })),
-  );
+  return functionsByName(alone, name).flatMap((definition) => keptBy(alone, definition));
 }
+
+function keptBy(alone: PyModule, definition: PyNode): ReturnType<typeof keptByFunction> {
+  return storesRunBy(alone, definition).map((store) => ({ ...store, into: store.into.text }));
+}
+
+const FINDERS = {
+  function: findKeeper,
+  decorator: findCache,
+  method: findReplacing,
+  backward: findByHand,
+};
 
 function findCache(module: PyModule, name: string): string | undefined {
   return foundAnywhere(module, name, keptByDecorator, name);
@@ -175,7 +214,8 @@ function keptIn(module: PyModule): ForwardKeeps {
     if (classNode === undefined || owner === undefined || !mayRunInForward(module, classNode, method))
       continue;
     if (moduleKind(module, classNode).isModule === 'no') continue;
-    for (const state of statesLeft(module, classNode, method, owner)) {
+    const left = [...statesLeft(module, classNode, method, owner)];
+    for (const state of left) {
       const key = `${owner} ${state.unread} ${state.isHeld}`;
       if (!states.has(key)) states.set(key, state);
     }
@@ -183,6 +223,9 @@ function keptIn(module: PyModule): ForwardKeeps {
       calls.set(`${owner} ${name}`, { owner, file: module.path, name, as: 'function' });
     for (const name of decoratorNames(module, method))
       calls.set(`${owner} @${name}`, { owner, file: module.path, name, as: 'decorator' });
+    const { imported } = ancestryOf(module, classNode);
+    if (left.length > 0 && imported.some((path) => AUTOGRAD_FUNCTIONS.has(path)))
+      calls.set(`${owner}.backward`, { owner, file: module.path, name: 'backward', as: 'backward' });
     // An object has no place for something else by the name of a property.
     const own = isProperty(method) ? '' : (method.name?.text ?? '');
     if (own !== '') calls.set(`${owner}.${own}`, { owner, file: module.path, name: own, as: 'method' });

@@ -1,7 +1,9 @@
 import { RECOMPUTING } from '../../library/names.js';
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { attributeOfSelf } from '../../semantic/definitions.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { importedPath } from '../../semantic/names.js';
 import {
   enclosingFunction,
   keywordValue,
@@ -22,6 +24,8 @@ interface Spoken {
   readonly isHandedOn: boolean;
   /** It uses the name without having it from torch: perhaps by way of another file. */
   readonly isTaken: boolean;
+  /** The names by which it calls the function, if not by its own. */
+  readonly aliases: readonly string[];
 }
 
 /** `weight_norm(layer)`: what a forward has made of its parameters is on the layer until the next, for a penalty of weights. */
@@ -31,7 +35,9 @@ export function recomputedWeight(module: PyModule): KeptState | undefined {
     const files = module.around.summaries({ word, beside: [] }, recomputedIn);
     if (files === undefined) return UNREAD;
     const all = [recomputedIn(module.alone, word), ...files];
-    const isPassed = all.some(({ isHandedOn }) => isHandedOn) && all.some(({ isTaken }) => isTaken);
+    const isPassed =
+      (all.some(({ isHandedOn }) => isHandedOn) && all.some(({ isTaken }) => isTaken)) ||
+      all.some(({ aliases }) => aliases.some((alias) => isAnywhere(module, alias, takesFromFile)));
     const passed = isPassed ? [{ owner: word, file: '', attribute: 'self', unread: '', isHeld: true }] : [];
     for (const state of [...passed, ...all.flatMap(({ states }) => states)])
       if (isWeightRead(module, state.unread ?? '')) return state;
@@ -41,15 +47,17 @@ export function recomputedWeight(module: PyModule): KeptState | undefined {
 
 function recomputedIn(alone: PyModule, word: string): Spoken {
   const nodes = alone.words(word);
-  const states = nodes.flatMap((node): readonly KeptState[] => {
+  const aliases = nodes.flatMap(
+    (node) => node.closest('aliased_import', 'block', 'module')?.field('alias')?.text ?? [],
+  );
+  const uses = [...nodes, ...aliases.flatMap((alias) => alone.words(alias))];
+  const states = uses.flatMap((node): readonly KeptState[] => {
     const whole = wholeName(node);
-    // By another name it may be called with any.
-    if (node.closest('aliased_import', 'block', 'module')?.type === 'aliased_import')
-      return [{ owner: word, file: alone.path, attribute: 'self', unread: '', isHeld: true }];
     if (isImported(node) || !RECOMPUTING.has(qualifiedName(alone, whole) ?? '')) return [];
     const call = whole.parent?.type === 'call' && whole.parent.function === whole ? whole.parent : undefined;
     const given = call && (keywordValue(call, 'name') ?? positionalArguments(call)[1]);
-    const name = given === undefined ? 'weight' : (plainString(given) ?? '');
+    const isHanded = call === undefined && aliases.includes(node.text);
+    const name = isHanded ? '' : given === undefined ? 'weight' : (plainString(given) ?? '');
     return [{ owner: word, file: alone.path, attribute: name, unread: name, isHeld: true }];
   });
   const isHandedOn = nodes.some(
@@ -59,7 +67,7 @@ function recomputedIn(alone: PyModule, word: string): Spoken {
     new RegExp(`["']${word}["']`).test(alone.code) ||
     (isHandedOn && /(?<![.\w])(?:globals|locals|vars|eval|exec)\(/.test(alone.code)) ||
     nodes.some((node) => !isImported(node) && isFromElsewhere(alone, node));
-  return { states, isHandedOn, isTaken };
+  return { states, isHandedOn, isTaken, aliases };
 }
 
 function isImported(node: PyNode): boolean {
@@ -75,6 +83,22 @@ function isFromElsewhere(alone: PyModule, node: PyNode): boolean {
   const path = qualifiedName(alone, whole);
   if (path !== undefined) return !RECOMPUTING.has(path) && !isOfKnownPackage(path);
   return whole !== node || alone.resolve(node) === undefined;
+}
+
+/** Whether a file has something by a name of another file, which it may call with any. */
+function takesFromFile(alone: PyModule, name: string): boolean {
+  const nodes = alone.words(name).filter(({ type, text }) => type === 'identifier' && text === name);
+  const isOwn = nodes.some((node) => RECOMPUTING.has(importedPath(node) ?? ''));
+  if (new RegExp(`["']${name}["']`).test(alone.code)) return true;
+  if (isOwn && /(?<![.\w])(?:globals|locals|vars|eval|exec)\(/.test(alone.code)) return true;
+  return nodes.some((node) => {
+    if (isImported(node)) return !RECOMPUTING.has(importedPath(node) ?? '');
+    const path = qualifiedName(alone, wholeName(node));
+    if (path !== undefined) return !isOwn || !RECOMPUTING.has(path);
+    const { parent } = node;
+    const isKey = parent?.attribute === node || (parent?.type === 'keyword_argument' && parent.name === node);
+    return !isKey && (alone.resolve(node) === undefined || hasStarImport(alone));
+  });
 }
 
 function isWeightRead(module: PyModule, name: string): boolean {

@@ -1,5 +1,5 @@
 import { isOperation, row } from '../../library/library.js';
-import { LIGHTNING, PLAIN_BASES } from '../../library/names.js';
+import { AUTOGRAD_FUNCTIONS, LIGHTNING, PLAIN_BASES } from '../../library/names.js';
 import { ancestryOf, classAround } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { isFreshContainer } from '../../semantic/literals.js';
@@ -22,6 +22,7 @@ export function isSetBefore(module: PyModule, read: PyNode, isHeld: boolean): bo
   const around = classAround(read);
   if (method === undefined || name === undefined || around === undefined) return false;
   const { self, classNode } = around;
+  if (!isHeld && isOwnBackward(module, method, classNode)) return true;
   if (read.object?.text !== self || !module.alone.memo(hasKnownBases, classNode)) return false;
   if (!module.alone.memo(isPlainAttribute, name) || module.alone.memo(mayBeLeft, method)) return false;
   if (isHeld && mayGetAnotherName(module, read)) return false;
@@ -34,6 +35,14 @@ export function isSetBefore(module: PyModule, read: PyNode, isHeld: boolean): bo
     return isHeld && (isPart || !isNew(assignment.right)) ? [] : [target];
   });
   return targets.length > 0 && isAlwaysAfter(module, read, targets, undefined);
+}
+
+/** Autograd runs it for the graph that the same run of `forward` has recorded, and not at all where none was. */
+function isOwnBackward(module: PyModule, method: PyNode, classNode: PyNode): boolean {
+  return (
+    method.name?.text === 'backward' &&
+    ancestryOf(module, classNode).imported.some((path) => AUTOGRAD_FUNCTIONS.has(path))
+  );
 }
 
 /** `self.first = self.kept`: what is put into it is found there, too. */

@@ -5,6 +5,7 @@ import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import { isOwnMember } from '../../semantic/instance.js';
+import { isFreshContainer } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { givesReturned, returnsOf } from '../../semantic/returns.js';
 import {
@@ -14,13 +15,16 @@ import {
   enclosingFunction,
   enclosingWiths,
   isAsync,
+  isTarget,
   keywordValue,
   methodName,
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
+import { isUnbound, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { registrationOf } from '../../torch/module/modules.js';
+import { isOfKnownPackage } from './plain.js';
 import { isFloating, kindOf } from './tensor.js';
 
 /**
@@ -152,7 +156,23 @@ function variableMayCarry(module: PyModule, identifier: PyNode, may: May): boole
   if (definitions === undefined || definitions.length === 0) return true;
   return definitions.some((found: Definition) => {
     if (recordsNoGraph(module, found.node)) return found.kind === 'parameter';
+    if (found.kind === 'value' && isFreshContainer(found.value) && isFilled(module, identifier, may))
+      return true;
     return found.kind === 'value' || found.kind === 'update' ? may(found.value) : true;
+  });
+}
+
+/** `found = {}; fill(found)`, `found["kl"] = kl`: something may be put into it that hangs on a graph. */
+function isFilled(module: PyModule, container: PyNode, may: May): boolean {
+  return readsOf(module, container).some((read) => {
+    const user = read.parent;
+    const call = user?.parent;
+    if (user?.type === 'subscript' && user.value === read && isTarget(user)) return may(user.parent?.right);
+    if (user?.type === 'attribute' && call?.type === 'call') return argumentsOf(call).some(may);
+    if (user?.type !== 'argument_list' || call?.function === undefined)
+      return user?.type === 'keyword_argument';
+    const path = calledPath(module, call);
+    return path === undefined ? !isUnbound(module, call.function) : !isOfKnownPackage(path);
   });
 }
 
