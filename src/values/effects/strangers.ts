@@ -68,15 +68,25 @@ export class Ingredients {
   /** Calls of strangers on the way that get neither. */
   readonly strangers: Elsewhere[] = [];
   readonly #open = new Set<PyNode>();
+  readonly #known = new Map<PyNode, Contents>();
+  #circles = 0;
   readonly #bodies = new Set<PyNode>();
 
   of(module: PyModule, value: PyNode | undefined, hops = 0): Contents {
     const target = value && unparenthesized(argumentValue(value));
     if (target === undefined || hops > MAX_HOPS) return 'unknown';
-    if (this.#open.has(target)) return 'none';
+    const known = this.#known.get(target);
+    if (known !== undefined) return known;
+    if (this.#open.has(target)) {
+      this.#circles++;
+      return 'none';
+    }
+    const circles = this.#circles;
     this.#open.add(target);
     const found = this.#find(module, target, hops);
     this.#open.delete(target);
+    // What depends on itself is known only with all the rest of its circle.
+    if (circles === this.#circles) this.#known.set(target, found);
     return found;
   }
 
