@@ -226,7 +226,9 @@ describe('undo', () => {
     expect(await memfix({ cwd: join(cwd, 'sub') }, 'undo')).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: `restored ${cwd}/a.py\n1 file restored.\n`,
+      stderr:
+        `restored ${cwd}/a.py\n1 file restored.\n` +
+        'An earlier apply changed 2 files: `memfix undo` again takes that back.\n',
     });
     expect(read(cwd, 'a.py')).toBe('release()\nrisk()\n');
     await memfix({ cwd }, 'undo');
