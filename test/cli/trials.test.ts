@@ -23,7 +23,7 @@ def load(which):
                     first = which
                     second = which
                     third = which
-                    model.load_state_dict(torch.load("runs/checkpoint-with-a-long-name.pt"))
+                    model.load_state_dict(torch.load("runs/checkpoint.pt"))
 `;
 const LONG = '02-Some Tasks/08-a_solution_with_a_long_name/classification_demo';
 
