@@ -122,7 +122,7 @@ function holderCalled(module: PyModule, call: PyNode, models: ReadonlySet<string
   if (isGiven() && (receiver === undefined || functionsNamed(module, name)?.length === 0))
     return { module, node: call, by: value };
   const anywhere = module.memo(holderAnywhere, module);
-  return anywhere && { ...anywhere, by: value };
+  return anywhere === UNREAD ? { module, node: call, by: value } : anywhere && { ...anywhere, by: value };
 }
 
 function isNetwork(module: PyModule, value: PyNode, models: ReadonlySet<string>): boolean {
@@ -164,15 +164,21 @@ function findHolderRun({ module, node }: Elsewhere): Holder | undefined {
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** There are more files than were looked into. */
+const UNREAD = 'unread';
+
 /** The first of all calls of strangers in the project that get a network: what is handed around may be what it gives. */
-function holderAnywhere(module: PyModule): (Elsewhere & { readonly given: Contents }) | undefined {
-  const files = module.around.summaries({ word: 'import', beside: [] }, packagesIn) ?? [];
+function holderAnywhere(
+  module: PyModule,
+): (Elsewhere & { readonly given: Contents }) | typeof UNREAD | undefined {
+  const files = module.around.summaries({ word: 'import', beside: [] }, packagesIn);
+  if (files === undefined) return UNREAD;
   const packages = new Set([packagesIn(module.alone), ...files].flat());
   for (const name of packages) {
     if (!isStranger(module, `${name}.${name}`)) continue;
-    const others = module.around.naming({ word: name, beside: [] }, () => true).modules;
-    const found = first([module, ...others], (there) => holderOf(there, name));
-    if (found !== undefined) return found;
+    const { modules, unread } = module.around.naming({ word: name, beside: [] }, () => true);
+    const found = first([module, ...modules], (there) => holderOf(there, name));
+    if (found !== undefined || unread !== undefined) return found ?? UNREAD;
   }
   return undefined;
 }

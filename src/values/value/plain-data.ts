@@ -49,7 +49,7 @@ function isNamedData(module: PyModule, name: PyNode, of: (value: PyNode) => bool
     found.length > 0 &&
     found.every((each) => {
       if (each.kind === 'value') return of(each.value);
-      return each.kind === 'parameter' && isPlainParameter(each.node);
+      return each.kind === 'parameter' && isDeclaredPlain(each.node);
     })
   );
 }
@@ -57,7 +57,7 @@ function isNamedData(module: PyModule, name: PyNode, of: (value: PyNode) => bool
 const PLAIN = /^(?:Optional\[)?(?:bool|float|int|str)\]?(?:\s*\|\s*None)?$/;
 
 /** By what it is declared to be. */
-function isPlainParameter(name: PyNode): boolean {
+function isDeclaredPlain(name: PyNode): boolean {
   const parameter = name.parent;
   switch (parameter?.type) {
     case 'typed_parameter':
