@@ -53,7 +53,8 @@ function recomputedIn(alone: PyModule, word: string): Spoken {
   const uses = [...nodes, ...aliases.flatMap((alias) => alone.words(alias))];
   const states = uses.flatMap((node): readonly KeptState[] => {
     const whole = wholeName(node);
-    if (isImported(node) || !RECOMPUTING.has(qualifiedName(alone, whole) ?? '')) return [];
+    if (isImported(node) || !(RECOMPUTING.has(qualifiedName(alone, whole) ?? '') || isStarred(alone, whole)))
+      return [];
     const call = whole.parent?.type === 'call' && whole.parent.function === whole ? whole.parent : undefined;
     const given = call && (keywordValue(call, 'name') ?? positionalArguments(call)[1]);
     const isHanded = call === undefined && aliases.includes(node.text);
@@ -68,6 +69,11 @@ function recomputedIn(alone: PyModule, word: string): Spoken {
     (isHandedOn && /(?<![.\w])(?:globals|locals|vars|eval|exec)\(/.test(alone.code)) ||
     nodes.some((node) => !isImported(node) && isFromElsewhere(alone, node));
   return { states, isHandedOn, isTaken, aliases };
+}
+
+/** `from torch.nn.utils import *`, in this file or in one that it has all names of. */
+function isStarred(alone: PyModule, name: PyNode): boolean {
+  return name.type === 'identifier' && alone.resolve(name) === undefined && hasStarImport(alone);
 }
 
 function isImported(node: PyNode): boolean {

@@ -36,6 +36,8 @@ export interface Differentiator {
   readonly mayBeModule: boolean;
   /** Names of the classes, last part only, that its class inherits from. */
   readonly bases: readonly string[];
+  /** Whole names of those of other files: their own forward may run any of its methods. */
+  readonly inherits: readonly string[];
   readonly file: string;
   /** `file.py:12` */
   readonly place: string;
@@ -198,11 +200,11 @@ function functionsWith(module: PyModule, uses: readonly GradUse[]): readonly Dif
     if (use === undefined) return [];
     if (node.type === 'lambda') return lambdaWith(module, node, use);
     if (name === undefined) return [];
-    const { isFunction, isModule, mayBeModule, bases } = kindOfClass(module, classNode);
+    const { isFunction, ...kind } = kindOfClass(module, classNode);
     // Torch runs the forward of a custom function without gradients anyway.
     if (isFunction) return [];
     return {
-      ...{ name, isModule, mayBeModule, bases, words: use.words, arity: arityOf(node) },
+      ...{ name, ...kind, words: use.words, arity: arityOf(node) },
       owner: classNode?.name?.text,
       file: module.path,
       place: placeOf(module, node).replaceAll('`', ''),
@@ -220,7 +222,15 @@ function firstOf(reached: Iterable<PyNode>, own: ReadonlyMap<PyNode, GradUse>): 
   return undefined;
 }
 
-const NAMELESS = { name: LAMBDA, owner: undefined, isModule: false, mayBeModule: false, bases: [] } as const;
+const CLASSLESS = {
+  isFunction: false,
+  isModule: false,
+  mayBeModule: false,
+  bases: [],
+  inherits: [],
+} as const;
+
+const NAMELESS = { name: LAMBDA, owner: undefined, ...CLASSLESS } as const;
 
 function lambdaWith(module: PyModule, lambda: PyNode, { words }: GradUse): readonly Differentiator[] {
   if (isGivenToLibrary(module, lambda)) return [];
@@ -260,7 +270,7 @@ function usedByClass(uses: readonly GradUse[], classNode: PyNode): GradUse | und
 }
 
 function kindOfClass(module: PyModule, classNode: PyNode | undefined) {
-  if (classNode === undefined) return { isFunction: false, isModule: false, mayBeModule: false, bases: [] };
+  if (classNode === undefined) return CLASSLESS;
   const { classes, imported, unknown } = ancestryOf(module, classNode);
   const last = imported.map((path) => path.slice(path.lastIndexOf('.') + 1));
   const has = (name: string) =>
@@ -272,6 +282,7 @@ function kindOfClass(module: PyModule, classNode: PyNode | undefined) {
     isModule: imported.some(isModuleClass) || (mayBeModule && has('forward')),
     mayBeModule,
     bases: [...classes.slice(1).map((each) => each.name?.text ?? ''), ...last],
+    inherits: imported,
   };
 }
 

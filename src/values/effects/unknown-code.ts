@@ -1,3 +1,4 @@
+import { isModuleClass } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, classAround, heirsOf } from '../../semantic/definitions.js';
@@ -26,6 +27,7 @@ import { putsOnObject } from './foreign-layers.js';
 import { forwardFacts, ITERATED, iterationRuns, runsOnlyLayers } from './forward-index.js';
 import { SETS_MODE } from './grad.js';
 import { usedAsValue } from './handed-on.js';
+import { isStranger } from './strangers.js';
 
 /** `` `Potential` (`train.py:12`), whose forward … `` */
 function suspectInWords({ name, place, clause }: Suspect): string {
@@ -43,15 +45,23 @@ const UNREAD_FILES = ask(
 )`Does ${'what is called here'} run without \`backward()\` and its like (memfix looks into at most 200 files that name one word, and here there are more, or one that it cannot read)?`;
 
 /** The first of all differentiating functions that code of this file may get hold of, and that could be the one. */
-function suspectAround(module: PyModule, may: (each: Differentiator) => boolean): Suspect | undefined {
+function suspectAround(
+  module: PyModule,
+  may: (each: Differentiator) => boolean,
+  words = suspect,
+): Suspect | undefined {
   const own = differentiatorsIn(module.alone).find(may);
-  return own === undefined ? suspectElsewhere(module, may) : suspect(own);
+  return own === undefined ? suspectElsewhere(module, may, words) : words(own);
 }
 
-function suspectElsewhere(module: PyModule, may: (each: Differentiator) => boolean): Suspect | undefined {
+function suspectElsewhere(
+  module: PyModule,
+  may: (each: Differentiator) => boolean,
+  words = suspect,
+): Suspect | undefined {
   for (const each of differentiators(module)) {
     if (each === undefined) return UNREAD;
-    if (may(each)) return suspect(each);
+    if (may(each)) return words(each);
   }
   return undefined;
 }
@@ -68,11 +78,27 @@ function differentiatesWhenCalled(
 ): Suspect | undefined {
   const found = suspectAround(
     module,
-    ({ name, owner, mayBeModule, file }) =>
-      owner !== undefined && CALLED.has(name) && (mayBeModule || !isNetwork) && mayBe({ owner, file }),
+    ({ name, owner, mayBeModule, inherits, file }) =>
+      owner !== undefined &&
+      (CALLED.has(name) || inherits.some((path) => hasForward(module, path))) &&
+      (mayBeModule || !isNetwork) &&
+      mayBe({ owner, file }),
+    suspectClass,
   );
   const isClosed = made !== undefined && runsOnlyLayers(made) && !module.memo(putsSuspects, module);
   return found !== undefined || isClosed ? found : module.memo(heldByForward, module);
+}
+
+/** `class Mine(nn.TransformerEncoderLayer)`: a forward that is not in the project, and may run what its heirs put in place. */
+function hasForward(module: PyModule, path: string): boolean {
+  if (isModuleClass(path)) return path !== 'torch.nn.Module';
+  return isStranger(module, path) && !isAnywhere(module, path.slice(path.lastIndexOf('.') + 1), hasClass);
+}
+
+function hasClass(alone: PyModule, name: string): boolean {
+  return alone
+    .words(name)
+    .some((node) => node.parent?.type === 'class_definition' && node.parent.name === node);
 }
 
 /** Whether a function that differentiates is put on some object, where a layer may find it. */
@@ -289,9 +315,13 @@ function ownClass(module: PyModule, network: PyNode): Elsewhere | undefined {
   return isInherited ? undefined : { module, node: classNode };
 }
 
-function suspect({ owner, name, place, words }: Differentiator): Suspect {
-  if (owner === undefined) return { name, place: `\`${place}\``, clause: `which ${words}` };
-  return CALLED.has(name) || ITERATED.has(name)
-    ? { name: owner, place: `\`${place}\``, clause: `whose ${name} ${words}` }
-    : { name: `${owner}.${name}`, place: `\`${place}\``, clause: `which ${words}` };
+function suspect(each: Differentiator): Suspect {
+  const { owner, name, place, words } = each;
+  if (CALLED.has(name) || ITERATED.has(name)) return suspectClass(each);
+  const whole = owner === undefined ? name : `${owner}.${name}`;
+  return { name: whole, place: `\`${place}\``, clause: `which ${words}` };
+}
+
+function suspectClass({ owner, name, place, words }: Differentiator): Suspect {
+  return { name: owner ?? name, place: `\`${place}\``, clause: `whose ${name} ${words}` };
 }
