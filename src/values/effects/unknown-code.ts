@@ -1,3 +1,4 @@
+import { NN_MODULE } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { attributeValues } from '../../semantic/attributes.js';
@@ -91,7 +92,7 @@ function differentiatesWhenCalled(
 
 /** `class Mine(nn.TransformerEncoderLayer)`: a forward that is not in the project, and may run what its heirs put in place. */
 function hasForward(module: PyModule, path: string): boolean {
-  if (isModuleClass(path)) return path !== 'torch.nn.Module';
+  if (isModuleClass(path)) return path !== NN_MODULE;
   return isStranger(module, path) && !isAnywhere(module, path.slice(path.lastIndexOf('.') + 1), hasClass);
 }
 
