@@ -153,14 +153,6 @@ export function boldText(text: string, { paint, width }: Look): string {
   return `${lines.map(paint.bold).join('\n')}\n`;
 }
 
-/** All that is asked, each in full. */
-export function questionsText({ finding }: Pick<Card, 'finding'>, { paint, width }: Look): string {
-  const lines = askedTogether(finding.questions).flatMap((text) =>
-    hung('?', text, width, paint.yellow, paint.bold),
-  );
-  return lines.map((line) => `${line}\n`).join('');
-}
-
 export function helpText({ paint, width }: Look): string {
   const lines = KEYS.flatMap(({ key, does }) => entry(key, does, 8, width, paint.bold));
   const interrupt = 'stop: files all answered are written, not the one on screen; --resume has the rest';
@@ -169,13 +161,16 @@ export function helpText({ paint, width }: Look): string {
 }
 
 /** All that the card had no room for. */
-export function detailText({ finding, meta, alternatives, standing }: Card, { paint, width }: Look): string {
+export function detailText(
+  { finding, path, meta, alternatives, standing }: Card,
+  { paint, width }: Look,
+): string {
   const say = (label: string, text: string) => entry(label, text, LABEL, width, paint.bold);
   const lines = [
     '',
     ...say('why', finding.message),
     ...(finding.fix === undefined ? [] : say('fix', finding.fix.title)),
-    ...askedTogether(finding.questions).flatMap((text) => say('?', text)),
+    ...askedTogether(finding.questions, path).flatMap((text) => say('?', text)),
     ...(finding.assumed ?? []).flatMap(({ text }) => say('assumed', text)),
     ...alternatives.flatMap(({ title, isThis }, at) =>
       say(`${at + 1}`, isThis ? `${title} (this one)` : title),
@@ -253,7 +248,7 @@ function footLines(card: Card, look: Look, most: number): string[] {
     ...(card.covers === undefined ? [] : say('covers', card.covers)),
     ...(finding.assumed ?? []).flatMap(({ text }) => say('assumed', text)),
   ];
-  const asked = askedTogether(finding.questions).map((text) =>
+  const asked = askedTogether(finding.questions, card.path).map((text) =>
     hung('?', text, width, paint.yellow, paint.bold),
   );
   let untold = asked.length;
@@ -287,7 +282,7 @@ function answerText(answer: Decision): string {
   }
 }
 
-function hung(
+export function hung(
   label: string,
   text: string,
   width: number,

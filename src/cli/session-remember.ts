@@ -1,10 +1,11 @@
 import type { EngineSetup } from '../engine/engine.js';
+import { askedTogether } from '../report/questions.js';
 import { forTerminal } from '../report/terminal.js';
-import type { Question } from '../semantic/question.js';
-import type { Reach } from '../workspace/assumptions.js';
+import { isAboutVersion, type Question } from '../semantic/question.js';
+import { answers, type Reach } from '../workspace/assumptions.js';
 import { type Ask, dropTyped, REDRAW, type Terminal } from './ask.js';
 import { CTRL_C } from './keys.js';
-import { lookOf, noteText } from './screen.js';
+import { hung, type Look, lookOf, noteText } from './screen.js';
 
 /** Writes a yes to these questions down; `note` says what was written, or why nothing was. */
 export type Remember = (
@@ -30,27 +31,46 @@ export function covers(
   reach: Reach,
   isFor: (path: string) => boolean = () => true,
 ): NonNullable<EngineSetup['assumes']> {
-  return (other, { kind, subject }, at) =>
-    other === transform &&
+  return (other, question, at) =>
     (reach === 'everywhere' ? isFor(at) : at === path) &&
-    questions.some((each) => each.kind === kind && (reach !== 'here' || each.subject === subject));
+    questions.some((each) =>
+      reach === 'here' || isAboutVersion(each)
+        ? answers(transform, each, other, question)
+        : other === transform && each.kind === question.kind,
+    );
 }
 
-export function reachQuestion(count: number, file = 'the configuration'): string {
+/** All that is asked, each in full. */
+function questionsText(asked: readonly string[], { paint, width }: Look): string {
+  const lines = asked.flatMap((text) => hung('?', text, width, paint.yellow, paint.bold));
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function reachQuestion(count: number, file = 'the configuration'): string {
   const what = count === 1 ? 'The yes to this question' : `The yes to these ${count} questions`;
   return `${what} is written into ${file}. For this place only (t), for like questions in this file (f), or for like questions in all files (a)? Esc cancels.`;
 }
 
 const ESCAPE = '\x1b';
 
-/** Asks how far a yes reaches until that is said, or a key leaves the question. */
+/**
+ * Asks how far a yes to the questions of a finding in `path` reaches until that is said, or a key leaves the question;
+ * `file`: where the yes goes.
+ */
 export async function reachAsked(
   ask: Ask,
   terminal: Terminal,
-  question: string,
+  {
+    questions,
+    path,
+    file,
+  }: { readonly questions: readonly Question[]; readonly path: string; readonly file: string | undefined },
 ): Promise<{ readonly key: string; readonly reach: Reach | undefined }> {
   const look = lookOf(terminal);
-  terminal.output.write(forTerminal(noteText(question, look)));
+  const asked = askedTogether(questions, path);
+  // The card may have room for some of them only.
+  if (asked.length > 1) terminal.output.write(forTerminal(questionsText(asked, look)));
+  terminal.output.write(forTerminal(noteText(reachQuestion(asked.length, file), look)));
   for (;;) {
     const key = await ask.key(look.paint.bold('[t]his, [f]ile or [a]ll? '), true);
     // The rest of a word; and the next card is not on the screen yet.

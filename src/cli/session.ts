@@ -3,7 +3,7 @@ import { ERASE_LINE, forTerminal } from '../report/terminal.js';
 import { Ask, dropTyped, REDRAW, SCROLL_KEYS } from './ask.js';
 import { editText } from './editor.js';
 import { CTRL_C, current, type Item, press, type Review, resume, rewrite, suppress, take } from './keys.js';
-import { type Card, cardText, type Look, lookOf, noteText, promptText, questionsText } from './screen.js';
+import { type Card, cardText, type Look, lookOf, noteText, promptText } from './screen.js';
 import { cardOf, explanation, helpPages, scrolled } from './session-card.js';
 import { forEditor, fromEditor, type Trial, tryOut } from './session-edit.js';
 import { conclude } from './session-end.js';
@@ -11,7 +11,7 @@ import { ReviewedFiles } from './session-files.js';
 import { goTo } from './session-find.js';
 import type { ReviewInput, ReviewResult } from './session-input.js';
 import { Memory } from './session-memory.js';
-import { covers, nothingRemembered, reachAsked, reachQuestion, takenBackNote } from './session-remember.js';
+import { covers, nothingRemembered, reachAsked, takenBackNote } from './session-remember.js';
 import { changeNote, goneIn, rescanned } from './session-rescan.js';
 import { type Landed, land, pathsToWrite } from './session-write.js';
 
@@ -252,11 +252,8 @@ class Session {
       this.#take(take(resume(this.#review), 'Accepted. It asks nothing, so there is no yes to remember.'));
       return;
     }
-    const look = lookOf(this.input.terminal);
-    // The card may have room for some of them only.
-    if (questions.length > 1) this.#print(questionsText({ finding }, look));
-    const question = reachQuestion(questions.length, this.input.assumesIn?.(item.path));
-    const { key, reach } = await reachAsked(this.#ask, this.input.terminal, question);
+    const asked = { questions, path: item.path, file: this.input.assumesIn?.(item.path) };
+    const { key, reach } = await reachAsked(this.#ask, this.input.terminal, asked);
     this.#onScreen = undefined;
     if (reach === undefined) {
       if (this.#ask.isInterrupted) return this.#take(press(this.#review, CTRL_C));

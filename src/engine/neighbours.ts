@@ -11,6 +11,7 @@ import type { Versions } from '../semantic/versions.js';
 import { Glimpse } from '../syntax/glimpse.js';
 import type { PythonParser, SyntaxTree } from '../syntax/parser.js';
 import { wholeWord } from '../text/words.js';
+import { whyUnread } from './unread.js';
 
 /** How the engine asks for what lies around a file: the disk is on the other side. Paths are those of `SourceFile`. */
 export interface ProjectDoor {
@@ -204,6 +205,7 @@ class Circle {
   readonly #mentions = new Map<string, FilesWith>();
   readonly #naming = new Set<string>();
   #imported = 0;
+  #unread: FoundFile | undefined;
 
   constructor(
     private readonly door: ProjectDoor,
@@ -235,6 +237,9 @@ class Circle {
       file: (name) => circle.#named(path, name),
       naming: (mention, may) => circle.#filesNaming(path, mention, may),
       summaries: (mention, look) => circle.#summaries(path, mention, look),
+      get unread() {
+        return circle.#unread && whyUnread(circle.#unread, LARGEST);
+      },
       get relied(): Relied {
         return circle.#asked;
       },
@@ -297,12 +302,16 @@ class Circle {
     // Who takes no word says the same of a file, whichever word led there.
     const asked = look.length > 1 ? word : '';
     const files = this.#filesWith(asking, mention);
+    this.#unread ??= files?.find(({ length }) => length > LARGEST);
     if (files?.every(({ length }) => length <= LARGEST) !== true) return undefined;
     const told: T[] = [];
     for (const file of files) {
       const summary = this.summary(file, { look, word: asked }, (alone) => look(alone, word));
       // What cannot be read may say anything.
-      if (summary === undefined) return undefined;
+      if (summary === undefined) {
+        this.#unread ??= file;
+        return undefined;
+      }
       told.push(summary.says);
     }
     return told;

@@ -113,7 +113,7 @@ function findingBlock(
     ...headingOf(file.path, finding, standingWords(finding, standing), view),
     ...(ranked === undefined ? [] : labelled(ranked.because, rankLabel(ranked), view, view.paint.magenta)),
     ...labelled(finding.message, '', view),
-    ...doubtLines(finding, askedTogether(finding.questions), view),
+    ...doubtLines(finding, askedTogether(finding.questions, file.path), view),
     '',
     ...frame(shown.lines, shown.span, { paint: view.paint, width: view.width, tone }),
   ];

@@ -141,7 +141,7 @@ function findingBlock(
     ...(ranked === undefined ? [] : labelled(ranked.because, rankLabel(ranked), view, paint.magenta)),
     ...(isSaid ? [] : labelled(finding.message, '', view)),
     ...(finding.refusal === undefined ? [] : labelled(refusalSentence(finding.refusal), '', view)),
-    ...doubts(finding, view),
+    ...doubts(file.path, finding, view),
     ...(finding.alternativeTo === undefined
       ? []
       : labelled(alternativeSentence(finding.alternativeTo), 'alternative: ', view, paint.yellow)),
@@ -173,8 +173,8 @@ function standingWords(
   ];
 }
 
-function doubts(finding: Finding, view: View): string[] {
-  const questions = askedTogether(finding.questions);
+function doubts(path: string, finding: Finding, view: View): string[] {
+  const questions = askedTogether(finding.questions, path);
   const shown = view.verbose ? questions : questions.slice(0, MOST_DOUBTS);
   const left = questions.length - shown.length;
   const lines = doubtLines(finding, shown, view);

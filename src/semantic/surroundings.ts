@@ -23,6 +23,8 @@ export interface Surroundings {
    * Undefined where very many files have the word, or one that cannot be read.
    */
   summaries<T>(mention: Mention, look: (alone: PyModule, word: string) => T): readonly T[] | undefined;
+  /** The first file that a summary was wanted of and that cannot be read, in words: `` `nets.py:12` cannot be read ``. */
+  readonly unread: string | undefined;
   /** What was asked so far, for telling whether the same answers would be given later. */
   readonly relied: Relied;
 }
@@ -61,6 +63,7 @@ export const ALONE: Surroundings = {
   file: () => undefined,
   naming: () => ({ modules: [], unread: undefined }),
   summaries: () => [],
+  unread: undefined,
   relied: [],
 };
 

@@ -1,10 +1,10 @@
-import { aboutWhat, type Question } from '../semantic/question.js';
+import { aboutWhat, implies, isAboutVersion, type Question } from '../semantic/question.js';
 import { PathPatterns } from './gitignore.js';
 
 /**
  * A yes that a person has given once and for all: `transform/kind(subject)@file`, as in
  * `no-grad/returned-only-read(out)@src/eval.py`. Without `@file` it holds in all files, without `(subject)` for all of
- * whom the transform asks that.
+ * whom the transform asks that. A version is the same for every transform.
  */
 export interface Assumption {
   /** As it is written. */
@@ -34,16 +34,26 @@ export function assumptionIn(text: string, folder: string): Assumption | string 
 export function isCovered(
   assumptions: readonly Assumption[],
   transform: string,
-  { kind, subject }: Question,
+  question: Question,
   path: string,
 ): boolean {
   return assumptions.some(
-    (each) =>
-      each.transform === transform &&
-      each.kind === kind &&
-      (each.subject === undefined || each.subject === subject) &&
-      (each.files === undefined || each.files.matches(path)),
+    ({ transform: id, kind, subject, files }) =>
+      (subject === undefined
+        ? id === transform && kind === question.kind
+        : answers(id, { kind, subject }, transform, question)) &&
+      (files === undefined || files.matches(path)),
   );
+}
+
+/** Whether a yes to what one transform asks is a yes to what another, or the same, asks. */
+export function answers(
+  id: string,
+  yes: Pick<Question, 'kind' | 'subject'>,
+  transform: string,
+  question: Question,
+): boolean {
+  return (id === transform || isAboutVersion(yes)) && implies(yes, question);
 }
 
 /** A path that means itself, whatever characters it has. */
@@ -60,8 +70,13 @@ export function entryFor(transform: string, question: Question, path: string, re
     case 'here':
       return `${transform}/${aboutWhat(question)}@${literal(path)}`;
     case 'file':
-      return `${transform}/${question.kind}@${literal(path)}`;
+      return `${transform}/${likeIt(question)}@${literal(path)}`;
     case 'everywhere':
-      return `${transform}/${question.kind}`;
+      return `${transform}/${likeIt(question)}`;
   }
+}
+
+/** A yes to torch 1.0 is none to torch 2.3: questions about versions are alike only where the version is. */
+function likeIt(question: Question): string {
+  return isAboutVersion(question) ? aboutWhat(question) : question.kind;
 }

@@ -11,6 +11,7 @@ import type { Finding, SourceFile } from '../../src/engine/outcome.js';
 import { widthOf } from '../../src/report/cells.js';
 import { measuredEffect } from '../../src/report/evidence.js';
 import { noColor } from '../../src/report/paint.js';
+import { askedTogether } from '../../src/report/questions.js';
 import { loadParser, type PythonParser } from '../../src/syntax/parser.js';
 import { defaultsOf } from '../../src/testing/defaults.js';
 import { doorOf } from '../../src/testing/fixtures.js';
@@ -94,7 +95,7 @@ function faultsOf(card: Card, width: number, height: number): readonly string[] 
   const look = { width, height, paint: noColor };
   const lines = `${cardText(card, look).text}${promptText(card, look)}`.split('\n');
   const rows = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line.trimEnd()) / width)), 0);
-  const [question] = card.finding.questions;
+  const [question] = askedTogether(card.finding.questions, card.path);
   const text = lines.join(' ').replace(/\s+/g, ' ');
   return [
     ...(rows > height ? [`takes ${rows} rows of ${height}`] : []),
@@ -102,7 +103,7 @@ function faultsOf(card: Card, width: number, height: number): readonly string[] 
     ...(lines.some((line) => ADDED.test(line)) || !adds(card) ? [] : ['shows no added line']),
     ...(showsContextForChange(lines) ? ['shows what is around the change, and not all of it'] : []),
     ...(leavesOutUnmarked(lines) ? ['leaves out a line without a mark'] : []),
-    ...(question === undefined || text.includes(question.text.replace(/\s+/g, ' ')) ? [] : ['asks in part']),
+    ...(question === undefined || text.includes(question.replace(/\s+/g, ' ')) ? [] : ['asks in part']),
     ...(text.includes('why ') ? [] : ['does not say why']),
   ].map(
     (fault) => `${card.finding.transform} ${card.path}:${card.finding.at.line} ${fault}\n${lines.join('\n')}`,

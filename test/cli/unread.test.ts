@@ -69,4 +69,19 @@ describe('a file of the project that cannot be read may hold anything', () => {
     put(cwd, { 'other.py': 'print("forward")\ndef f(:\n' });
     expect(await tierIn(cwd)).toBe('unsafe');
   });
+
+  test('and is named where it is asked about', async () => {
+    const cwd = repositoryWith({ ...FILES, 'other.py': 'x = 1\nprint("forward", "backward")\ndef f(:\n' });
+    const asked = async () => {
+      const { stdout } = await memfix({ cwd, transforms }, 'check', 'main.py', '--output-format', 'json');
+      const [finding] = JSON.parse(stdout).findings;
+      return finding.questions.map(({ text }: { readonly text: string }) => text);
+    };
+    expect(await asked()).toEqual([
+      expect.stringMatching(/^Is all that .+ \(`other\.py:3` cannot be read\)\?$/),
+      expect.stringMatching(/^Does what .+ \(`other\.py:3` cannot be read\)\?$/),
+    ]);
+    put(cwd, { 'other.py': `print("forward")\n#${'long '.repeat(120_000)}\n` });
+    expect((await asked())[0]).toContain('(`other.py` is too long to be looked into)?');
+  });
 });

@@ -123,7 +123,7 @@ function* doubtsIfShared(
   const state = fates
     .map(({ network }) => stateOfForward(module, network))
     .find((each) => each !== undefined);
-  if (state !== undefined) yield unknown(stateOnlyRead(state));
+  if (state !== undefined) yield unknown(stateOnlyRead(module, state));
   const isCast = enclosingWiths(statement)
     .flatMap(contextManagers)
     .some(({ text }) => text.includes('autocast'));
@@ -147,7 +147,7 @@ function* doubtsOfForward(module: PyModule, network: PyNode, { compiler }: Fate)
   const suspect = differentiatingNetwork(module, network);
   if (suspect !== undefined) yield unknown(anotherNetwork(shown(network), suspect));
   const asking = classAskingForModeAround(module, true, network);
-  if (asking !== undefined) yield unknown(sameWithout(asking));
+  if (asking !== undefined) yield unknown(sameWithout(module, asking));
   if (hasInferenceFastPath(module))
     yield unknown(
       ask(

@@ -80,7 +80,7 @@ function details({ scan, finding }: Shown, about: About, { proven }: Report): st
     hunks.length === 0 ? [] : [fenced(diffOf(name, hunks))],
   );
   const title = `<summary>${html(oneLine(placeText(path, finding.at)))}: ${html(fix.title)}</summary>`;
-  const questions = askedTogether(finding.questions);
+  const questions = askedTogether(finding.questions, scan.file.path);
   const more = questions.length - QUESTIONS;
   const standing = proven?.standing(scan.file.path, finding);
   const asked = [

@@ -224,7 +224,7 @@ export function* doubtsAboutNetwork(
   const hook = hookElsewhere(module, functionNode);
   if (hook !== undefined) yield unknown(ask('kept-only-read')`Is what ${hook} keeps ${ONLY_READ}?`);
   const state = stateOfForward(module, model);
-  if (state !== undefined) yield unknown(stateOnlyRead(state));
+  if (state !== undefined) yield unknown(stateOnlyRead(module, state));
   const derivative = derivativeNamed(part);
   if (derivative !== undefined)
     yield unknown(
@@ -240,7 +240,7 @@ export function* doubtsAboutNetwork(
       )`Does \`${text}\` run outside the \`parametrize.cached()\` ${cached}, which would keep its weights without their graph?`,
     );
   const asking = classAskingForModeAround(module, mayTrain, part);
-  if (asking !== undefined) yield unknown(sameWithout(asking));
+  if (asking !== undefined) yield unknown(sameWithout(module, asking));
   const network = differentiatingNetwork(module, model, (other) => mayHold(module, model, other));
   if (network !== undefined) yield unknown(anotherNetwork(text, network));
   const unseen = differentiatesUnseen(module);
@@ -274,11 +274,14 @@ export function measuresOther(measured: string): Question {
   return ask('measures-other')`Does \`${measured}\` measure something other than what autograd keeps?`;
 }
 
-export function stateOnlyRead(state: { readonly owner: string; readonly attribute: string }): Question {
+export function stateOnlyRead(
+  { around }: PyModule,
+  state: { readonly owner: string; readonly attribute: string },
+): Question {
   if (!isName(state.owner))
     return ask(
       'kept-only-read',
-    )`Is all that ${'the networks of this project'} keep of a forward ${ONLY_READ} (there are more than were looked into)?`;
+    )`Is all that ${'the networks of this project'} keep of a forward ${ONLY_READ} (${around.unread ?? 'there are more than were looked into'})?`;
   return ask(
     'kept-only-read',
   )`Is what the forward of \`${state.owner}\` leaves in \`${state.attribute}\` ${ONLY_READ}?`;
@@ -289,11 +292,11 @@ function isName(text: string): boolean {
   return !text.includes(' ');
 }
 
-export function sameWithout(asking: string): Question {
+export function sameWithout({ around }: PyModule, asking: string): Question {
   if (!isName(asking))
     return ask(
       'same-without',
-    )`Do all of ${'the networks of this project'} compute the same without gradients (more of them may ask whether they are on than were looked into)?`;
+    )`Do all of ${'the networks of this project'} compute the same without gradients (${around.unread ?? 'more of them may ask whether they are on than were looked into'})?`;
   return ask(
     'same-without',
   )`Does \`${asking}\`, which asks whether gradients are on, compute the same without?`;

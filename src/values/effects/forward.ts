@@ -43,7 +43,8 @@ export function hookElsewhere(module: PyModule, functionNode: PyNode): string | 
 function keptByHook(module: PyModule): string | undefined {
   for (const word of HOOKS) {
     const files = module.around.summaries({ word, beside: [] }, keepingHook);
-    if (files === undefined) return `a \`${word}\` in one of many files`;
+    if (files === undefined)
+      return `a \`${word}\` in one of many files (${module.around.unread ?? 'more than are looked into'})`;
     const found = files.find((place) => place !== undefined);
     if (found !== undefined) return `the \`${word}\` at ${found}`;
   }

@@ -37,13 +37,18 @@ function suspectInWords({ name, place, clause }: Suspect): string {
 
 /** A question that names a suspect; where it stands for files that were not looked into, all that there is to ask, once. */
 export function askAbout(suspect: Suspect, question: (words: string) => Question): Question {
-  return suspect.isUnread ? UNREAD_FILES : question(suspectInWords(suspect));
+  return suspect.isUnread ? unreadFiles(suspect.clause) : question(suspectInWords(suspect));
 }
 
-const UNREAD: Suspect = { name: '', place: '', clause: '', isUnread: true };
-const UNREAD_FILES = ask(
-  'runs-without',
-)`Does ${'what is called here'} run without \`backward()\` and its like (memfix looks into at most 200 files that name one word, and here there are more, or one that it cannot read)?`;
+function unread({ around }: PyModule): Suspect {
+  const clause =
+    around.unread ?? 'memfix looks into at most 200 files that name one word, and here there are more';
+  return { name: '', place: '', clause, isUnread: true };
+}
+
+function unreadFiles(why: string): Question {
+  return ask('runs-without')`Does ${'what is called here'} run without \`backward()\` and its like (${why})?`;
+}
 
 /** The first of all differentiating functions that code of this file may get hold of, and that could be the one. */
 function suspectAround(
@@ -61,7 +66,7 @@ function suspectElsewhere(
   words = suspect,
 ): Suspect | undefined {
   for (const each of differentiators(module)) {
-    if (each === undefined) return UNREAD;
+    if (each === undefined) return unread(module);
     if (may(each)) return words(each);
   }
   return undefined;
@@ -114,7 +119,7 @@ function heldByForward(module: PyModule): Suspect | undefined {
   const some = suspectAround(module, isFunction);
   if (some === undefined) return undefined;
   const facts = forwardFacts(module);
-  if (facts === undefined) return UNREAD;
+  if (facts === undefined) return unread(module);
   const { isReplaced, runs, takes } = facts;
   const found = suspectAround(
     module,
@@ -177,7 +182,7 @@ function heldByIterated(module: PyModule): Suspect | undefined {
   const some = suspectAround(module, ({ name }) => !CALLED.has(name));
   if (some === undefined) return undefined;
   const runs = iterationRuns(module);
-  if (runs === undefined) return UNREAD;
+  if (runs === undefined) return unread(module);
   return suspectAround(
     module,
     (each) =>
