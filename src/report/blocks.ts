@@ -5,6 +5,7 @@ import { printable, widthOf } from './cells.js';
 import type { Paint } from './paint.js';
 import { reasonsOf } from './premises.js';
 import { plural, wrap } from './prose.js';
+import { askedTogether } from './questions.js';
 import { isRefused, type Report, SAFETY_TONE, type Shown, type View } from './report.js';
 
 export const MARGIN = '  ';
@@ -60,10 +61,16 @@ export function reasonLines(finding: Finding, { paint, width }: Pick<View, 'pain
 /** What was asked and stands in nobody's way, without what would be at stake. */
 export function answeredLines(
   { answered = [] }: Finding,
+  path: string,
   { paint, width }: Pick<View, 'paint' | 'width'>,
 ): string[] {
-  const texts = new Set(answered.map(({ text }) => text.replace(/ \([^?]*\)\?$/, '?')));
-  return [...texts].flatMap((text) => labelled(text, 'checked: ', { width }, paint.dim));
+  const plain = answered.map((each) => ({ ...each, text: each.text.replace(/ \([^?]*\)\?$/, '?') }));
+  const lines = askedTogether(plain, path).flatMap((text) =>
+    labelled(text, '  yes: ', { width }, paint.green, paint.dim),
+  );
+  return lines.length === 0
+    ? []
+    : [...labelled('checked ("yes" is also where the code has no such thing):', '', { width }), ...lines];
 }
 
 /** On one line where it fits; else the place alone, so that a terminal still makes it clickable. */

@@ -117,7 +117,7 @@ function findingBlock(
     '',
     ...frame(shown.lines, shown.span, { paint: view.paint, width: view.width, tone }),
   ];
-  const remarks = [...verdict(finding, view), ...otherWays(finding, others, view)];
+  const remarks = [...verdict(file.path, finding, view), ...otherWays(finding, others, view)];
   if (measured !== undefined && !isRefused(finding))
     remarks.push(...labelled(measured, 'measured on your run: ', view, view.paint.bold));
   if (standing !== undefined)
@@ -148,7 +148,7 @@ export function rankLabel({ rank }: Ranked): string {
   return rank === undefined ? '' : `#${rank} `;
 }
 
-function verdict(finding: Finding, view: View): string[] {
+function verdict(path: string, finding: Finding, view: View): string[] {
   const { paint } = view;
   if (finding.refusal !== undefined) return labelled(refusalSentence(finding.refusal), '', view);
   return [
@@ -158,6 +158,6 @@ function verdict(finding: Finding, view: View): string[] {
       ? []
       : labelled(alternativeSentence(finding.alternativeTo), 'alternative: ', view, paint.yellow)),
     ...(view.verbose ? reasonLines(finding, view) : []),
-    ...(view.isThorough === true ? answeredLines(finding, view) : []),
+    ...(view.isThorough === true ? answeredLines(finding, path, view) : []),
   ];
 }
