@@ -12,6 +12,8 @@ export interface Overview {
   readonly files: number;
   readonly notebooks: number;
   readonly packages: ReadonlyMap<string, number>;
+  /** Some files were not even looked at for their imports. */
+  readonly isPartial: boolean;
   readonly scans: readonly Scan[];
   /** Files that a quick look could not settle; undefined where everything is known. */
   readonly unsettled: number | undefined;
@@ -26,10 +28,8 @@ const GOOD_FOR = {
 
 /** What `memfix` alone says about the folder it is in, and the one next command. */
 export function renderOverview(overview: Overview, { paint, width }: View): string {
-  const { folder, files, notebooks, packages, scans } = overview;
+  const { folder, files, notebooks, scans } = overview;
   const findings = scans.flatMap((scan) => scan.findings.filter((finding) => !isRefused(finding)));
-  const torch = packages.get('torch') ?? 0;
-  const others = [...packages.keys()].filter((name) => name !== 'torch');
   const counts = countByEffect(findings);
   const rows = EFFECTS.filter((effect) => counts[effect] > 0).map((effect) => {
     const safe = findings.filter((each) => each.effect === effect && each.safety === 'safe').length;
@@ -45,15 +45,29 @@ export function renderOverview(overview: Overview, { paint, width }: View): stri
     ...wrap(
       files === 0
         ? `There are no Python files in ${printable(folder)}.`
-        : `${printable(folder)}: ${countText(files, notebooks)}, ${torch === 0 ? 'none with torch' : `torch in ${torch}`}${others.length === 0 ? '' : ` (with ${others.join(', ')})`}.`,
+        : `${printable(folder)}: ${countText(files, notebooks)}, ${importsText(overview)}.`,
       width,
       { first: '', rest: '' },
     ),
-    ...(files === 0 || torch === 0 ? [] : ['', ...found(rows, overview, width)]),
+    ...(mayHaveTorch(overview) ? ['', ...found(rows, overview, width)] : []),
     '',
     ...next(overview, findings.filter(({ safety }) => safety === 'safe').length, { paint, width }),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Nothing is said to be without torch that was not looked at. */
+function mayHaveTorch({ files, packages, isPartial }: Overview): boolean {
+  return files > 0 && (packages.has('torch') || isPartial);
+}
+
+function importsText({ packages, isPartial }: Overview): string {
+  const torch = packages.get('torch') ?? 0;
+  const others = [...packages.keys()].filter((name) => name !== 'torch');
+  if (torch === 0 && isPartial) return 'too much to count those with torch';
+  if (torch === 0) return 'none with torch';
+  const count = `torch in ${isPartial ? 'at least ' : ''}${torch}`;
+  return `${count}${others.length === 0 ? '' : ` (with ${others.join(', ')})`}`;
 }
 
 function countText(files: number, notebooks: number): string {
@@ -66,38 +80,34 @@ function countText(files: number, notebooks: number): string {
 
 function found(
   rows: readonly (readonly Parameters<typeof table>[0][number][number][])[],
-  { files, unsettled }: Overview,
+  { files, scans, unsettled }: Overview,
   width: number,
 ): string[] {
-  if (unsettled === undefined)
-    return rows.length === 0 ? ['Nothing was found.'] : ['Findings:', ...table(rows)];
   const told = (text: string) => wrap(text, width, { first: '', rest: '' });
-  const more = `${unsettled} of ${plural(files, 'file')} ${unsettled === 1 ? 'needs' : 'need'} a longer look`;
-  if (rows.length === 0)
-    return unsettled === 0
-      ? ['A quick look found nothing.']
-      : told(`Nothing at a quick look, but ${more}: \`memfix check\` takes it.`);
-  return [
-    'At a quick look:',
-    ...table(rows),
-    ...(unsettled === 0 ? [] : told(`And there may be more: ${more}.`)),
-  ];
+  const left = scans.flatMap((scan) => scan.findings.filter(isRefused)).length;
+  const nothing =
+    left === 0 ? 'Nothing to fix' : `No fixes, and ${plural(left, 'suspicious site')} left alone,`;
+  if (unsettled === undefined || unsettled === 0)
+    return rows.length === 0 ? told(`${nothing} here.`) : ['Findings:', ...table(rows)];
+  const isOne = unsettled === 1;
+  const longer = `${isOne ? 'takes' : 'take'} longer than a quick look.`;
+  if (unsettled === files) return told(`${isOne ? 'This file' : `All ${files} files`} ${longer}`);
+  const some = `${files - unsettled} of ${files} files`;
+  const rest = `The other ${isOne ? 'file' : `${unsettled} files`} ${longer}`;
+  if (rows.length === 0) return told(`${nothing} in ${some}. ${rest}`);
+  return [`In ${some}:`, ...table(rows), ...told(rest)];
 }
 
-function next(
-  { files, packages, unsettled }: Overview,
-  safe: number,
-  { paint, width }: Pick<View, 'paint' | 'width'>,
-): string[] {
-  const [command, meaning] =
-    files === 0 || !packages.has('torch')
-      ? ['memfix check path/to/your/training/code', 'where there is some']
-      : unsettled === undefined && safe > 0
-        ? [
-            'memfix apply',
-            `takes the ${plural(safe, 'safe fix', 'safe fixes')}; \`memfix diff\` shows them first`,
-          ]
-        : ['memfix check', 'shows what there is to fix, and why'];
+function next(overview: Overview, safe: number, { paint, width }: Pick<View, 'paint' | 'width'>): string[] {
+  const { unsettled } = overview;
+  const [command, meaning] = !mayHaveTorch(overview)
+    ? ['memfix check path/to/your/training/code', 'where there is some']
+    : unsettled === undefined && safe > 0
+      ? [
+          'memfix apply',
+          `takes the ${plural(safe, 'safe fix', 'safe fixes')}; \`memfix diff\` shows them first`,
+        ]
+      : ['memfix check', 'shows what there is to fix, and why'];
   const line = `Next:  ${command}  ${meaning}`;
   return [
     ...(line.length <= width
@@ -106,7 +116,7 @@ function next(
           `Next:  ${paint.bold(command)}`,
           ...wrap(meaning, width, { first: '       ', rest: '       ' }).map(paint.dim),
         ]),
-    ...(files > 0 && packages.has('torch') ? [paint.dim('Out of memory?  memfix --oom train.log')] : []),
+    ...(mayHaveTorch(overview) ? [paint.dim('Out of memory?  memfix --oom train.log')] : []),
     paint.dim('Help:  memfix --help'),
   ];
 }

@@ -1,6 +1,6 @@
 import type { Scan } from '../engine/outcome.js';
 import { isNotebookName } from '../text/notebook/notebook.js';
-import { BUSY, now, Stretch } from './clock.js';
+import { BUSY, Stretch } from './clock.js';
 import type { Candidate } from './discover.js';
 import { Examiner, type Glance } from './examine.js';
 import { attempt } from './limit.js';
@@ -15,40 +15,72 @@ const PROJECT = 800;
 /** Files up to which a project is read as a whole. */
 const FEW = 300;
 
-const IMPORTS =
-  /^[ \t]*(?:import|from)[ \t]+(torch|transformers|accelerate|peft|trl|diffusers|lightning|pytorch_lightning|deepspeed)\b/gm;
+const PACKAGES: ReadonlySet<string> = new Set(
+  'torch transformers accelerate peft trl diffusers lightning pytorch_lightning deepspeed'.split(' '),
+);
+/** They come with torch. */
+const OF_TORCH = /^torch(?:vision|audio|text)$/;
 
-/** The same in the JSON of a notebook. */
-const CELL_IMPORTS = new RegExp(String.raw`(?:"|\\n)${IMPORTS.source.slice(1)}`, 'g');
+/** Bytes of a line to each side of the word `import`. */
+const LINE = 200;
 
-export interface Survey {
+export interface Survey extends Imports {
   readonly files: number;
   /** How many of them are notebooks. */
   readonly notebooks: number;
-  /** How many import each of these packages. */
-  readonly packages: ReadonlyMap<string, number>;
   readonly scans: readonly Scan[];
   /** Files that may hold more, which only a look at the whole project or more time would tell. */
   readonly unsettled: number;
 }
 
-/** Which of these packages the files import, as far as so many milliseconds go. */
-export function packagesIn(candidates: readonly Candidate[], time: number): ReadonlyMap<string, number> {
-  const end = now() + time;
+export interface Imports {
+  /** How many files import each of some packages. */
+  readonly packages: ReadonlyMap<string, number>;
+  /** There was no time for some files, which may do so too. */
+  readonly isPartial: boolean;
+}
+
+/** Which packages the files import, as far as so many milliseconds go. */
+export function packagesIn(candidates: readonly Candidate[], time: number): Imports {
+  const stretch = new Stretch();
   const reader = new Reader();
   const packages = new Map<string, number>();
-  for (const candidate of candidates) {
-    if (now() > end) break;
+  for (const candidate of scriptsFirst(candidates)) {
+    if (stretch.isOver(time)) return { packages, isPartial: true };
     const opened = reader.open(candidate);
     if (opened.kind === 'skipped') continue;
-    const found = new Set(
-      [
-        ...opened.bytes.toString('latin1').matchAll(isNotebookName(candidate.path) ? CELL_IMPORTS : IMPORTS),
-      ].map(([, name = '']) => name),
-    );
-    for (const name of found) packages.set(name, (packages.get(name) ?? 0) + 1);
+    for (const name of importsIn(opened.bytes, isNotebookName(candidate.path)))
+      packages.set(name, (packages.get(name) ?? 0) + 1);
   }
-  return packages;
+  return { packages, isPartial: false };
+}
+
+/** Looked for in the bytes, since most of a notebook is pictures. */
+function importsIn(bytes: Buffer, isNotebook: boolean): ReadonlySet<string> {
+  const found = new Set<string>();
+  // In the JSON of a notebook, lines end so.
+  const end = isNotebook ? /["\n]|\\n/ : /\n/;
+  for (let at = bytes.indexOf('import'); at !== -1; at = bytes.indexOf('import', at + 1)) {
+    const before =
+      bytes
+        .toString('latin1', Math.max(0, at - LINE), at)
+        .split(end)
+        .at(-1) ?? '';
+    const [, from] = /^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?$/.exec(before) ?? [undefined, ''];
+    const after = bytes.toString('latin1', at + 'import'.length, at + LINE).split(end, 1)[0] ?? '';
+    if (from === '' || !/^[ \t(*]/.test(after)) continue;
+    for (const path of from === undefined ? after.split(',') : [from]) {
+      const [name = ''] = path.trim().split(/[.\s]/, 1);
+      if (PACKAGES.has(name)) found.add(name);
+      else if (OF_TORCH.test(name)) found.add('torch');
+    }
+  }
+  return found;
+}
+
+/** A notebook is larger than what it says. */
+function scriptsFirst(candidates: readonly Candidate[]): readonly Candidate[] {
+  return [...candidates].sort((a, b) => Number(isNotebookName(a.path)) - Number(isNotebookName(b.path)));
 }
 
 /**
@@ -62,12 +94,8 @@ export async function survey(
 ): Promise<Survey> {
   const stretch = new Stretch();
   const isOver = () => stretch.isOver(time);
-  const packages = packagesIn(candidates, time / 2);
-  // A notebook is larger than what it says.
-  const ordered = [...candidates].sort(
-    (a, b) => Number(isNotebookName(a.path)) - Number(isNotebookName(b.path)),
-  );
-  const first = await looked(ordered, tools, isOver);
+  const imports = packagesIn(candidates, time / 2);
+  const first = await looked(scriptsFirst(candidates), tools, isOver);
   const second =
     candidates.length > FEW
       ? { scans: [], left: first.left }
@@ -75,7 +103,7 @@ export async function survey(
   return {
     files: candidates.length,
     notebooks: candidates.filter(({ path }) => isNotebookName(path)).length,
-    packages,
+    ...imports,
     scans: [...first.scans, ...second.scans],
     unsettled: second.left.length,
   };

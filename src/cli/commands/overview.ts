@@ -21,11 +21,11 @@ export async function overview(context: Context): Promise<number> {
   const { lead, discovery } = look;
   const known = lead && unchanged(lead.folder, lead, false);
   if (known !== undefined) {
-    const packages = packagesIn(discovery.candidates, TIME);
+    const imports = packagesIn(discovery.candidates, TIME);
     const notebooks = discovery.candidates.filter(({ path }) => isNotebookName(path)).length;
     context.out(
       renderOverview(
-        { folder, files: known.files, notebooks, packages, scans: known.scans, unsettled: undefined },
+        { folder, files: known.files, notebooks, ...imports, scans: known.scans, unsettled: undefined },
         view,
       ),
     );
