@@ -25,9 +25,10 @@ install() {
 }
 
 check() {
-  local words=(check --output-format github "--fail-on=${MEMFIX_FAIL_ON:-any}")
+  local words=(check --output-format github)
   local summary="$venv/summary.md"
   rm -f "$summary"
+  if [ -n "${MEMFIX_FAIL_ON:-}" ]; then words+=("--fail-on=$MEMFIX_FAIL_ON"); fi
   if [ -n "${MEMFIX_SARIF:-}" ]; then words+=(--output-format "sarif=$MEMFIX_SARIF"); fi
   if [ "${MEMFIX_SUMMARY:-}" = true ]; then words+=(--output-format "markdown=$summary"); fi
   if [ -n "${MEMFIX_BASELINE:-}" ]; then words+=("--baseline=$MEMFIX_BASELINE"); fi
@@ -43,7 +44,8 @@ check() {
   if [ -s "$summary" ] && [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then cat "$summary" >>"$GITHUB_STEP_SUMMARY"; fi
   {
     echo "exit-code=$code"
-    if [ -n "${MEMFIX_SARIF:-}" ] && [ -f "$MEMFIX_SARIF" ]; then echo "sarif-file=$MEMFIX_SARIF"; fi
+    if [ -n "${MEMFIX_FAIL_ON:-}" ]; then words+=("--fail-on=$MEMFIX_FAIL_ON"); fi
+  if [ -n "${MEMFIX_SARIF:-}" ] && [ -f "$MEMFIX_SARIF" ]; then echo "sarif-file=$MEMFIX_SARIF"; fi
   } >>"${GITHUB_OUTPUT:?}"
   exit "$code"
 }

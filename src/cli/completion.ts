@@ -1,5 +1,5 @@
+import { FAILING } from '../workspace/fail-on.js';
 import { COMMANDS, type CommandName, commandInfo } from './commands.js';
-import { FAILING } from './failing.js';
 import { summaryIn } from './help.js';
 import { COLOR_CHOICES } from './io.js';
 import { type OptionName, optionInfo } from './options.js';

@@ -46,7 +46,8 @@ export const OPTIONS = {
     type: 'string',
     list: true,
     value: 'KINDS',
-    summary: 'exit with 1 only for these: any (default), safe, never, or symptoms such as leak',
+    summary:
+      'exit with 1 only for these: any (default), safe, never, or symptoms such as leak; `fail-on` in a config',
     heading: 'Which findings',
   },
   'exit-zero': {

@@ -4,9 +4,11 @@ import type { Found } from '../workspace/dependencies.js';
 import { shownFrom, upward } from '../workspace/places.js';
 import { Project } from '../workspace/project.js';
 import type { Context } from './context.js';
+import { failingOf } from './failing.js';
 
 /** What the command line, the config and the project's own files come to. Nothing is scanned. */
-export function settingsOf({ args, io, catalogue }: Context): Settings {
+export function settingsOf(context: Context): Settings {
+  const { args, io, catalogue } = context;
   const project = new Project(args.request(io.cwd, io.env), catalogue);
   const { config, selected, rules } = project;
   const files = args.readsStdin
@@ -19,6 +21,7 @@ export function settingsOf({ args, io, catalogue }: Context): Settings {
     root: config.root === undefined ? null : shownFrom(io.cwd, config.root),
     transforms: [...selected],
     unsafeFixes: rules.unsafeFixes,
+    failOn: failingOf(context) ?? config.failOn ?? ['any'],
     unfixable: [...selected].filter((id) => !rules.fixable.has(id)),
     exclude: config.exclude.flatMap(({ patterns }) => patterns),
     perFileIgnores: Object.fromEntries(

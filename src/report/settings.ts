@@ -14,6 +14,8 @@ export interface Settings {
   readonly root: string | null;
   readonly transforms: readonly string[];
   readonly unsafeFixes: boolean;
+  /** What fails a run. */
+  readonly failOn: readonly string[];
   /** Transforms of these that are reported and never change code. */
   readonly unfixable: readonly string[];
   readonly exclude: readonly string[];
@@ -45,6 +47,7 @@ export function renderSettings(settings: Settings, { paint, width }: Pick<View, 
     ...(settings.nested.length === 0 ? [] : list('nearer to some files', settings.nested.map(printable))),
     ...(settings.root === null ? [] : [`${paint.bold('root')}: ${printable(settings.root)}`]),
     `${paint.bold('unsafe fixes')}: ${settings.unsafeFixes ? 'yes' : 'no'}`,
+    ...list('fail on', settings.failOn),
     ...list('transforms', settings.transforms),
     ...(settings.unfixable.length === 0 ? [] : list('unfixable', settings.unfixable)),
     ...(settings.exclude.length === 0 ? [] : list('exclude', settings.exclude.map(printable))),

@@ -15,6 +15,11 @@ export const CONFIG_KEYS = {
     summary: 'Another config file, relative to this one: its keys hold unless set here.',
   },
   'extend-select': { kind: 'names', summary: 'Transforms to run besides those of `select`.' },
+  'fail-on': {
+    kind: 'failing',
+    summary:
+      'What fails a run, unless `--fail-on` says: "any" (default), "safe", "never", or symptoms such as "leak".',
+  },
   fixable: { kind: 'names', summary: 'Change code only for these transforms.' },
   gpu: {
     kind: 'string',
@@ -68,11 +73,11 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['tool', 'In a memfix.toml, keys stand at the top, without `[tool.memfix]`.'],
   ['fix', '`memfix apply` writes fixes, `memfix check` never does.'],
   ['output-format', 'It is an option of the command line: `--output-format`.'],
-  ['fail-on', 'It is an option of the command line: `--fail-on`.'],
-  ['max-warnings', 'What fails a run is an option of the command line: `--fail-on`.'],
+  ['max-warnings', '`fail-on` says what fails a run.'],
+  ['severity', 'There are no severities: `fail-on` says what fails a run.'],
   [
     'rules',
-    '`select` and `ignore` are lists of transforms; there are no severities, and `--fail-on` says what fails a run.',
+    '`select` and `ignore` are lists of transforms; there are no severities, and `fail-on` says what fails a run.',
   ],
 ]);
 

@@ -21,6 +21,7 @@ export interface Origins {
 }
 
 const DEFAULTS: Readonly<Partial<Record<ConfigKey, unknown>>> = {
+  'fail-on': 'any',
   select: ['default'],
   fixable: ['all', 'documented'],
   'unsafe-fixes': false,
@@ -57,6 +58,7 @@ const REPLACES: Readonly<Partial<Record<ConfigKey, ConfigKey>>> = {
 /** What `--strict-config` takes from no config. */
 const LOOSENING: readonly ConfigKey[] = [
   'assume',
+  'fail-on',
   'plugins',
   'root',
   'unsafe-fixes',

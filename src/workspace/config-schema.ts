@@ -1,6 +1,7 @@
 import type { OptionSpec } from '../toolkit/contract.js';
 import type { Entry } from './catalogue.js';
 import { CONFIG_KEYS, type ConfigKey } from './config-keys.js';
+import { FAILING } from './fail-on.js';
 import { PLUGIN_ID, Vocabulary } from './selection.js';
 import { TARGETS } from './targets.js';
 
@@ -69,6 +70,8 @@ function schemaOf(key: ConfigKey, entries: readonly Entry[]): Schema {
       return { type: 'array', items: { type: 'string' } };
     case 'questions':
       return { type: 'array', items: { type: 'string', pattern: questionOf(PLUGIN_ID.source.slice(1, -1)) } };
+    case 'failing':
+      return { anyOf: [{ enum: FAILING }, { type: 'array', items: { enum: FAILING } }] };
     case 'names':
       return NAMES;
     case 'names-by-pattern':

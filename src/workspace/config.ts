@@ -4,6 +4,7 @@ import type { OptionSpec, Options } from '../toolkit/contract.js';
 import { type Assumption, assumptionIn } from './assumptions.js';
 import { type ConfigTable, discreetly, isTable, type Table, withExtended } from './config-file.js';
 import { CONFIG_KEY_NAMES, type ConfigKey, keyMeant } from './config-keys.js';
+import { type Failing, failingIn } from './fail-on.js';
 import { Failure } from './failure.js';
 import { PathPatterns } from './gitignore.js';
 import { PLUGIN_ID, type Vocabulary } from './selection.js';
@@ -18,6 +19,8 @@ export interface Config {
   readonly fixable?: readonly string[];
   readonly unfixable: readonly string[];
   readonly unsafeFixes: boolean;
+  /** What fails a run, where the command line does not say. */
+  readonly failOn?: readonly Failing[];
   /** The card that runs must fit into. */
   readonly gpu?: string;
   readonly exclude: readonly PathPatterns[];
@@ -94,6 +97,7 @@ class ConfigReader {
     if (gpu !== undefined && (typeof gpu !== 'string' || cardNamed(gpu) === undefined)) {
       this.#fail(`\`gpu\` must be a card that memfix knows: ${CARD_NAMES.join(', ')}`);
     }
+    const failOn = this.#failing();
     const unsafeFixes = this.#truth('unsafe-fixes');
     this.#truth('root');
     return {
@@ -105,6 +109,7 @@ class ConfigReader {
       ...(exclude && { exclude: [this.#patterns(folder, exclude, '`exclude`')] }),
       ...(plugins && { plugins }),
       ...(typeof gpu === 'string' && { gpu }),
+      ...(failOn && { failOn }),
       ...(unsafeFixes !== undefined && { unsafeFixes }),
       ...(table['per-file-ignores'] !== undefined && { perFileIgnores: this.#perFileIgnores(folder) }),
       ...(table['target-versions'] !== undefined && { targetVersions: this.#targetVersions() }),
@@ -122,6 +127,13 @@ class ConfigReader {
       this.#known([found.transform], this.vocabulary.ids, 'transform', '`assume`');
       return { ...found, transform: this.vocabulary.entry(found.transform).id };
     });
+  }
+
+  #failing(): readonly Failing[] | undefined {
+    const value = this.file.table['fail-on'];
+    const words = this.#strings(typeof value === 'string' ? [value] : value, '`fail-on`');
+    const chosen = words && failingIn(words);
+    return typeof chosen === 'string' ? this.#fail(`\`fail-on\`: ${chosen.replace(/\.$/, '')}`) : chosen;
   }
 
   #names(key: ConfigKey): readonly string[] | undefined {

@@ -37,13 +37,14 @@ export function stricter(config: Config, ground: Ground): Config {
     ...(config.root !== undefined ? ['`root`'] : []),
     ...(config.plugins.length > 0 ? ['`plugins`'] : []),
     ...(config.assume.length > 0 ? ['`assume`'] : []),
+    ...(config.failOn !== undefined ? ['`fail-on`'] : []),
   ];
   if (dropped.length > 0 && config.path !== undefined)
     ground.refuses(
       config.path,
       `it is read without ${dropped.join(', ')}: the config of a repository may only make things stricter`,
     );
-  const { root: _, ...rest } = config;
+  const { root: _, failOn: __, ...rest } = config;
   return { ...rest, unsafeFixes: false, extendSelect: [], options: new Map(), assume: [], plugins: [] };
 }
 

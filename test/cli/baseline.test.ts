@@ -196,4 +196,42 @@ describe('--fail-on', () => {
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(words);
   });
+
+  test.each([
+    ['fail-on = "safe"', [], 0],
+    ['fail-on = "peak"', [], 1],
+    ['fail-on = ["leak", "peak"]', [], 1],
+    ['fail-on = "never"', [], 0],
+    ['fail-on = "never"', ['--fail-on', 'any'], 1],
+    ['fail-on = "any"', ['--exit-zero'], 0],
+    // Of a stranger's config, which may only make things stricter.
+    ['fail-on = "never"', ['--strict-config'], 1],
+  ])('is `%s` of the config, with %j', async (line, flags, code) => {
+    const cwd = folderWith({ 'a.py': 'risk()\nfine()\n', 'memfix.toml': `${line}\n` });
+    const answer = await memfix({ cwd }, ...concise, ...flags);
+    expect(answer.code).toBe(code);
+    expect(answer.stdout).toContain('calm-risk');
+    const piped = await memfix({ cwd, stdin: 'risk()\n' }, ...concise, ...flags, '-');
+    expect(piped.code).toBe(code);
+  });
+
+  test.each([
+    ['fail-on = "leek"', 'Did you mean `leak`?'],
+    ['fail-on = ["never", "leak"]', 'cannot be combined'],
+    ['fail-on = 1', '`fail-on` must be'],
+    ['severity = "warn"', '`fail-on` says what fails a run'],
+  ])('`%s` of a config is an error', async (line, words) => {
+    const cwd = folderWith({ 'a.py': 'hold()\n', 'memfix.toml': `${line}\n` });
+    const { code, stderr } = await memfix({ cwd }, ...concise);
+    expect([code, stderr.replace(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(words)]);
+  });
+
+  test('is told by --show-settings and by memfix config', async () => {
+    const cwd = folderWith({ 'a.py': 'hold()\n', 'memfix.toml': 'fail-on = ["leak", "peak"]\n' });
+    expect((await memfix({ cwd }, 'check', '--show-settings')).stdout).toContain('fail on: leak, peak\n');
+    expect((await memfix({ cwd }, 'check', '--show-settings', '--fail-on', 'safe')).stdout).toContain(
+      'fail on: safe\n',
+    );
+    expect((await memfix({ cwd }, 'config')).stdout).toMatch(/fail-on .*leak.*peak.*memfix\.toml/);
+  });
 });

@@ -19,6 +19,7 @@ test('every setting with its source, and what overrules it', async () => {
     [
       'config: pyproject.toml, which extends base.toml',
       '',
+      'fail-on                     "any"                 default',
       'fixable                     ["all","documented"]  default',
       'ignore                      ["sync"]              pyproject.toml',
       'ignore                      ["peak"]              base.toml, overruled by pyproject.toml',

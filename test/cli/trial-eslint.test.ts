@@ -198,7 +198,7 @@ test.each([
 
 test.each([
   ['rules = { drop-hold = "off" }', '`select` and `ignore` are lists of transforms'],
-  ['fail-on = "leak"', 'an option of the command line: `--fail-on`'],
+  ['max-warnings = 0', '`fail-on` says what fails a run'],
   ['select = ["recommended"]', 'Did you mean `default`?'],
   ['transforms.drop-hold = "off"', '`ignore = ["drop-hold"]` switches it off'],
   ['transforms.drop-hold.severity = "warn"', 'It has no options; `ignore` switches it off.'],

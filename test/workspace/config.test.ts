@@ -126,7 +126,7 @@ describe('what it says wrongly is an error in three parts', () => {
     expect(failureOf({ 'memfix.toml': 'selct = ["leak"]\n' })).toMatchObject({
       title: 'Unknown key in config',
       detail: '`selct` in <cwd>/memfix.toml is no key of memfix. Did you mean `select`?',
-      next: 'Known: assume, exclude, extend, extend-select, fixable, gpu, ignore, per-file-ignores, plugins, root, select, target-versions, transforms, unfixable, unsafe-fixes.',
+      next: 'Known: assume, exclude, extend, extend-select, fail-on, fixable, gpu, ignore, per-file-ignores, plugins, root, select, target-versions, transforms, unfixable, unsafe-fixes.',
     });
   });
 

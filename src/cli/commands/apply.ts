@@ -86,7 +86,7 @@ export async function apply(context: Context): Promise<number> {
     reportUnwritten(context, landed.unwritten);
     context.confess(seen.crashes, bugs);
     const isFailure = landed.unwritten.length + seen.crashes.length + bugs.length > 0;
-    return isFailure ? EXIT.error : exitCodeFor(context, report);
+    return isFailure ? EXIT.error : exitCodeFor(context, report, look.project);
   } finally {
     writer.close();
   }
@@ -125,12 +125,12 @@ async function applyStdin(context: Context): Promise<number> {
     context.out(bytes);
     const report = { scans: [], skipped: [outcome], checked: 1 };
     context.remark(report);
-    return exitCodeFor(context, report);
+    return exitCodeFor(context, report, project);
   }
   context.out(encode(outcome.file.source, outcome.after) ?? bytes);
   context.confess([], outcome.bugs);
   const report = { scans: [outcome.remaining], skipped: [], checked: 1 };
-  return outcome.bugs.length > 0 ? EXIT.error : exitCodeFor(context, report);
+  return outcome.bugs.length > 0 ? EXIT.error : exitCodeFor(context, report, project);
 }
 
 interface Landed {

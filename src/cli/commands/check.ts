@@ -58,7 +58,7 @@ async function checkFiles(context: Context): Promise<number> {
       : await withDiagnosis(found, evidence, checkedFiles(context, look, evidence), look.project);
   await present(context, report, outputs);
   context.confess(seen.crashes, []);
-  return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
+  return seen.crashes.length > 0 ? EXIT.error : exitCodeFor(context, report, look.project);
 }
 
 async function heldIn(
@@ -113,5 +113,5 @@ async function checkStdin(context: Context): Promise<number> {
   await present(context, report, outputs);
   const crashes = found.scans.flatMap(crashesOf);
   context.confess(crashes, []);
-  return crashes.length > 0 ? EXIT.error : exitCodeFor(context, report);
+  return crashes.length > 0 ? EXIT.error : exitCodeFor(context, report, project);
 }

@@ -86,7 +86,7 @@ export async function applyInteractively(context: Context): Promise<number> {
   const report = { scans: [...state.values()], skipped: seen.skipped, checked: seen.files };
   if (code !== EXIT.clean) return code;
   if (seen.crashes.length > 0) return EXIT.error;
-  return exitCodeFor(context, report);
+  return exitCodeFor(context, report, look.project);
 }
 
 function hasFix({ findings }: Scan): boolean {
