@@ -1,3 +1,4 @@
+import type { OptionInfo } from './option-info.js';
 import type { OptionName } from './options.js';
 
 /** A command as its help tells it. What it does lives in `commands/<name>.ts`, loaded when it is called. */
@@ -9,6 +10,8 @@ export interface CommandInfo {
   /** A few sentences for the command's own help. */
   readonly about: string;
   readonly options: readonly OptionName[];
+  /** What an option means to this command, where another one has it for something else. */
+  readonly own?: Readonly<Partial<Record<OptionName, Pick<OptionInfo, 'summary' | 'heading'>>>>;
   /** Of `--output-format`, the default first. */
   readonly formats?: readonly string[];
   /** Command line, and what it does. */

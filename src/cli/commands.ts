@@ -21,11 +21,13 @@ export const COMMANDS = {
       'With `--oom` or `--snapshot`, findings come in the order in which they explain why a run ran out of memory; then the\n' +
       'opt-in transforms run too, unless `--select` says otherwise.\n' +
       '`--output-format` may be given several times, with a file for each but one: `sarif=memfix.sarif`.\n' +
-      '`--diff` prints the patch instead of the findings.\n' +
       'Exits with 0 when there is nothing to fix, 1 with findings, 2 on an error. Advice alone is 0, unless `--strict` is given.',
     formats: FINDING_FORMATS,
+    own: {
+      diff: { summary: 'print the patch instead of the findings, as `memfix diff` does', heading: 'Writing' },
+    },
     options: [
-      ...['baseline', 'fail-on', 'exit-zero', 'oom', 'snapshot', 'fix'],
+      ...['baseline', 'fail-on', 'exit-zero', 'oom', 'snapshot', 'fix', 'diff'],
       ...['output-format', 'statistics', 'evidence', 'watch', 'show-files', 'show-settings'],
       ...SCAN,
     ] as readonly OptionName[],
@@ -41,6 +43,10 @@ export const COMMANDS = {
       [
         'memfix check --output-format github --output-format sarif=memfix.sarif .',
         'annotations on standard output, and a file for code scanning',
+      ],
+      [
+        'memfix check --select leak --fixable detach-appended-loss .',
+        'all leaks, but `--diff` and `--fix` touch only those of one transform',
       ],
       ['memfix check --watch src/', 'again whenever a file changes, until Ctrl-C'],
       ['memfix check --show-settings', 'the config in force, and the versions that the project asks for'],

@@ -50,7 +50,7 @@ export function overview(): string {
 export function helpFor(command: CommandName): string {
   const info = commandInfo(command);
   const sections = HEADINGS.flatMap((heading) => {
-    const names = info.options.filter((name) => optionInfo(name).heading === heading);
+    const names = info.options.filter((name) => headingIn(command, name) === heading);
     if (names.length === 0) return [];
     return ['', `${heading}:`, ...columns(names.map((name) => [spelling(name), summaryIn(command, name)]))];
   });
@@ -71,8 +71,13 @@ export function helpFor(command: CommandName): string {
 
 /** What an option of a command says for itself: only formats that the command has. */
 export function summaryIn(command: CommandName, name: OptionName): string {
-  const { formats } = commandInfo(command);
-  return name === 'output-format' && formats !== undefined ? formatWords(formats) : optionInfo(name).summary;
+  const { formats, own } = commandInfo(command);
+  if (name === 'output-format' && formats !== undefined) return formatWords(formats);
+  return (own?.[name] ?? optionInfo(name)).summary;
+}
+
+export function headingIn(command: CommandName, name: OptionName): OptionInfo['heading'] {
+  return (commandInfo(command).own?.[name] ?? optionInfo(name)).heading;
 }
 
 export function spelling(name: OptionName): string {

@@ -1,6 +1,5 @@
 import { COMMANDS, type CommandName, commandInfo } from './commands.js';
-import { HEADINGS, spelling, summaryIn } from './help.js';
-import { optionInfo } from './options.js';
+import { HEADINGS, headingIn, spelling, summaryIn } from './help.js';
 
 const EXIT_CODES: readonly (readonly [string, string])[] = [
   ['0', 'nothing found, or everything fixed'],
@@ -54,7 +53,7 @@ function commandSection(name: CommandName): string[] {
     ...about.split('\n').map(escaped),
     ...HEADINGS.flatMap((heading) =>
       options
-        .filter((option) => optionInfo(option).heading === heading)
+        .filter((option) => headingIn(name, option) === heading)
         .flatMap((option) => item(spelling(option).trim(), summaryIn(name, option))),
     ),
     '.PP',

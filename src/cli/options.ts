@@ -3,11 +3,11 @@ import type { Heading, OptionInfo } from './option-info.js';
 const PATHS = { type: 'string', list: true, value: 'PATHS' } as const;
 
 export const OPTIONS = {
-  select: names('run only these: ids, groups (default, opt-in, documented, all) or symptoms (leak, peak, …)'),
-  'extend-select': names('run these too'),
-  ignore: names('do not run these'),
-  fixable: names('change code only for these'),
-  unfixable: names('report these, but never change code for them'),
+  select: names('look only for these: ids, groups (default, opt-in, documented, all) or symptoms (leak, …)'),
+  'extend-select': names('look for these too'),
+  ignore: names('do not look for these'),
+  fixable: names('of what is found, change only these; the rest is still reported'),
+  unfixable: names('of what is found, report these and never change them'),
   'unsafe-fixes': {
     type: 'boolean',
     shown: '[no-]unsafe-fixes',
@@ -46,8 +46,7 @@ export const OPTIONS = {
     type: 'string',
     list: true,
     value: 'KINDS',
-    summary:
-      'exit with 1 only for these: any (default), safe, never, or symptoms such as leak; `fail-on` in a config',
+    summary: 'exit with 1 only for these: any (default), safe, never, or symptoms such as leak',
     heading: 'Which findings',
   },
   'exit-zero': {

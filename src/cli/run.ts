@@ -127,11 +127,8 @@ function isForCheck(word: string, io: Io): boolean {
   if (word === '-' || word === '--') return true;
   if (!word.startsWith('-')) return existsSync(resolve(io.cwd, word)) || isPattern(word, io);
   const [name = ''] = word.replace(/^--?(?:no-)?/, '').split('=');
-  return (
-    word === '--diff' ||
-    COMMANDS.check.options.some((each) =>
-      word.startsWith('--') ? each === name : optionInfo(each).short === name,
-    )
+  return COMMANDS.check.options.some((each) =>
+    word.startsWith('--') ? each === name : optionInfo(each).short === name,
   );
 }
 

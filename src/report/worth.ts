@@ -30,14 +30,19 @@ export function mostWorth(
   );
   if (all.length <= MOST) return [];
   const isLeak = (finding: Finding) => report.leaks?.has(finding.transform) === true;
-  const sorted = all.sort(
-    ({ finding: a }, { finding: b }) =>
+  const isHeld = ({ scan }: Shown) => report.held?.has(scan.file.path) === true;
+  const sorted = all.sort((one, other) => {
+    const [a, b] = [one.finding, other.finding];
+    return (
       byEffect(a.effect, b.effect) ||
       SAFETIES.indexOf(a.safety) - SAFETIES.indexOf(b.safety) ||
       Number(isLeak(b)) - Number(isLeak(a)) ||
       Number(weights.isCacheOnly(a.transform)) - Number(weights.isCacheOnly(b.transform)) ||
-      weights.gain(b.transform) - weights.gain(a.transform),
-  );
+      weights.gain(b.transform) - weights.gain(a.transform) ||
+      // As good, and nothing keeps `apply` from it.
+      Number(isHeld(one)) - Number(isHeld(other))
+    );
+  });
   const kinds = new Map<string, Shown>();
   for (const each of sorted) if (!kinds.has(each.finding.transform)) kinds.set(each.finding.transform, each);
   const chosen = [...kinds.values()].slice(0, MOST);
@@ -71,7 +76,7 @@ export function mostWorth(
 function commandFor(
   path: string,
   { transform, safety, fix, alternativeTo }: Finding,
-  { terms = '', chosen = '' }: Report,
+  { terms = '', chosen = '', held, isWithoutGit }: Report,
   weights: Weights,
 ): string {
   if (fix === undefined) return `memfix explain ${transform}`;
@@ -79,7 +84,11 @@ function commandFor(
   const which = weights.isWiderWhenNamed(transform)
     ? ['--fixable', transform, chosen]
     : ['--select', transform];
-  return ['memfix apply', isTaken ? '' : '-i', ...which, terms, shellWord(path)]
+  const allowed = [
+    held?.has(path) === true ? '--allow-dirty' : '',
+    isWithoutGit === true ? '--allow-no-vcs' : '',
+  ];
+  return ['memfix apply', isTaken ? '' : '-i', ...which, ...allowed, terms, shellWord(path)]
     .filter((word) => word !== '')
     .join(' ');
 }

@@ -116,9 +116,9 @@ describe('output', () => {
         .slice(-4, -1)
         .map((line) => line.replace(/ +/g, ' ')),
     ).toEqual([
-      ' c.py:1 safe memfix apply --select drop-hold c.py',
-      " a b.py:1 unsafe memfix apply -i --select calm-risk 'a b.py'",
-      " a b.py:2 advice memfix apply -i --select hear-hint 'a b.py'",
+      ' c.py:1 safe memfix apply --select drop-hold --allow-no-vcs c.py',
+      " a b.py:1 unsafe memfix apply -i --select calm-risk --allow-no-vcs 'a b.py'",
+      " a b.py:2 advice memfix apply -i --select hear-hint --allow-no-vcs 'a b.py'",
     ]);
   });
 

@@ -1,7 +1,9 @@
 /** What the five who tried memfix for an hour still complained of. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { transforms } from '../../transforms/index.js';
-import { repositoryWith } from '../workspace/folders.js';
+import { folderWith, put, repositoryWith } from '../workspace/folders.js';
 import { memfix } from './command-line.js';
 
 const LOAD = `import torch
@@ -19,4 +21,39 @@ test('`explain file:line` says what each check came to', async () => {
   const { stdout } = await memfix({ cwd, transforms }, 'explain', 'a.py:7');
   expect(stdout).toContain('  checked ("yes" is also where the code has no such thing):\n    yes: ');
   expect(stdout).not.toContain('checked: ');
+});
+
+test('`check --help` lists --diff, and tells --select from --fixable', async () => {
+  const { stdout } = await memfix({ cwd: repositoryWith({}) }, 'check', '--help');
+  expect(stdout).toMatch(/^ +--diff +print the patch instead of the findings/m);
+  expect(stdout).toMatch(/^ +--select NAMES +look only for these/m);
+  expect(stdout.replace(/\s+/g, ' ')).toContain(
+    '--fixable NAMES of what is found, change only these; the rest is still reported',
+  );
+  // To `budget`, it is something else.
+  expect((await memfix({ cwd: repositoryWith({}) }, 'budget', '--help')).stdout).toMatch(
+    /--diff +with `--fit`/,
+  );
+});
+
+test('what is most worth fixing comes with a command that writes it', async () => {
+  const cwd = repositoryWith({ 'a.py': 'hold()\n', 'b.py': 'hold()\n', 'c.py': 'hold()\nhold()\n' });
+  const told = async () =>
+    /^Most worth fixing:\n.*?(memfix apply.*)$/ms
+      .exec((await memfix({ cwd }, 'check')).stderr)?.[1]
+      ?.split('\n')[0];
+  expect(await told()).toBe('memfix apply --select drop-hold a.py');
+  put(cwd, { 'a.py': 'hold()\n\n' });
+  expect(await told()).toBe('memfix apply --select drop-hold b.py');
+  put(cwd, { 'b.py': 'hold()\n\n', 'c.py': 'hold()\nhold()\n\n' });
+  const words = (await told())?.split(' ').slice(1) ?? [];
+  expect(words).toContain('--allow-dirty');
+  await memfix({ cwd }, ...words);
+  expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe('release()\n\n');
+});
+
+test('outside of git, too', async () => {
+  const cwd = folderWith({ 'a.py': 'hold()\n', 'c.py': 'hold()\nhold()\nhold()\n' });
+  const { stderr } = await memfix({ cwd }, 'check');
+  expect(stderr).toContain('memfix apply --select drop-hold --allow-no-vcs a.py');
 });
