@@ -275,16 +275,17 @@ export function measuresOther(measured: string): Question {
 }
 
 export function stateOnlyRead(
-  { around }: PyModule,
-  state: { readonly owner: string; readonly attribute: string },
+  { around, path }: PyModule,
+  state: { readonly owner: string; readonly file: string; readonly attribute: string },
 ): Question {
   if (!isName(state.owner))
     return ask(
       'kept-only-read',
     )`Is all that ${'the networks of this project'} keep of a forward ${ONLY_READ} (${around.unread ?? 'there are more than were looked into'})?`;
+  const where = ['', path].includes(state.file) ? '' : ` (\`${state.file}\`)`;
   return ask(
     'kept-only-read',
-  )`Is what the forward of \`${state.owner}\` leaves in \`${state.attribute}\` ${ONLY_READ}?`;
+  )`Is what the forward of \`${state.owner}\`${where} leaves in \`${state.attribute}\` ${ONLY_READ}?`;
 }
 
 /** Other words stand for what was too much to look into. */

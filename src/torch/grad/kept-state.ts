@@ -54,7 +54,7 @@ interface Handed extends Owner {
 export function stateOfForward(
   module: PyModule,
   network: PyNode,
-): Pick<KeptState, 'owner' | 'attribute'> | undefined {
+): Pick<KeptState, 'owner' | 'file' | 'attribute'> | undefined {
   const files = module.memo(keptAnywhere, module);
   if (files === undefined) return UNREAD;
   const recomputed = module.memo(recomputedWeight, module);
@@ -67,7 +67,7 @@ export function stateOfForward(
     if (state !== undefined) return state;
     for (const call of calls) {
       const into = may(call) ? keptByNamed(module, call) : undefined;
-      if (into !== undefined) return { owner: call.owner, attribute: into };
+      if (into !== undefined) return { owner: call.owner, file: call.file, attribute: into };
     }
   }
   return undefined;
