@@ -303,10 +303,8 @@ export const MEMORY = [
 
 /** Modules with a faster path that only runs without gradients: other kernels, other rounding, other padding. */
 export const FAST_PATHS: readonly string[] = [
-  'TransformerEncoder',
-  'TransformerDecoder',
-  'MultiheadAttention',
-  'nn.Transformer(',
+  ...['TransformerEncoder', 'TransformerEncoderLayer', 'TransformerDecoder', 'TransformerDecoderLayer'],
+  ...['MultiheadAttention', 'Transformer'],
 ];
 
 /** Of linear algebra, what computes the vectors, too, where a graph is recorded: on the CPU, the values are then rounded otherwise. */

@@ -21,8 +21,12 @@ function findModules(module: PyModule): ReadonlySet<PyModule> {
   for (const [, from = '', inBrackets, onLine = ''] of module.text.matchAll(IMPORTED_FROM)) {
     for (const each of (inBrackets ?? onLine).replace(/#[^\n]*/g, '').split(',')) {
       const name = /\w+/.exec(each)?.[0];
-      const found = name && boundElsewhere(module, from.endsWith('.') ? from + name : `${from}.${name}`);
-      if (found) modules.add(found.module);
+      if (name === undefined) continue;
+      const path = from.endsWith('.') ? from + name : `${from}.${name}`;
+      // A name that is from further away is handed on by the file that it is imported from.
+      const found =
+        boundElsewhere(module, path)?.module ?? module.around.module(path) ?? module.around.module(from);
+      if (found !== undefined) modules.add(found);
     }
   }
   return modules;

@@ -1,6 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import { definitionBehind, selfName } from './definitions.js';
 import type { PyModule } from './module.js';
+import { importedPath } from './names.js';
 import { enclosingFunction, unparenthesized } from './statements.js';
 import { livesIn, waysGiven } from './variables.js';
 
@@ -13,8 +14,12 @@ export function outlivingName(
 ): string | undefined {
   let root = unparenthesized(target);
   let name: string | undefined;
+  let depth = 0;
   while (root.type === 'attribute' || root.type === 'subscript') {
-    if (root.type === 'attribute') name = root.attribute?.text;
+    if (root.type === 'attribute') {
+      name = root.attribute?.text;
+      depth++;
+    }
     const inner = root.field(root.type === 'attribute' ? 'object' : 'value');
     if (inner === undefined) return undefined;
     root = inner;
@@ -24,6 +29,9 @@ export function outlivingName(
   if (root.type !== 'identifier') return undefined;
   const method = enclosingFunction(root);
   if (root.text === selfNameAround(method)) return name === '__dict__' ? '' : (name ?? '');
+  // `state.kept`, `cache.KEPT` of a module, by whatever name they go here. Deeper, either may be the one that others say.
+  const imported = importedName(module, root);
+  if (imported !== undefined) return depth > 1 ? '' : (name ?? imported);
   if (!livesIn(module, root, functionNode))
     return definitionBehind(module, root)?.type === 'class_definition' ? (name ?? root.text) : root.text;
   if (target === root) return undefined;
@@ -37,6 +45,14 @@ export function outlivingName(
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** `KEPT` of `from cache import KEPT as kept`. */
+function importedName(module: PyModule, name: PyNode): string | undefined {
+  const scope = module.resolve(name);
+  const paths =
+    scope === undefined ? [] : module.writes(scope, name.text).flatMap((each) => importedPath(each) ?? []);
+  return paths[0]?.split('.').at(-1);
 }
 
 function selfNameAround(functionNode: PyNode | undefined): string | undefined {

@@ -13,7 +13,7 @@ import { makerOf } from '../../semantic/elsewhere.js';
 import { isOnlyAsked } from '../../semantic/given-away.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { roleOf } from '../../semantic/names.js';
+import { importedPath, roleOf } from '../../semantic/names.js';
 import { outlivingName } from '../../semantic/outliving.js';
 import {
   argumentValue,
@@ -31,7 +31,8 @@ import { readsOf, waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
-import { keepsGiven } from '../../values/value/names.js';
+import { isFunction, keepsGiven } from '../../values/value/names.js';
+import { isOfKnownPackage } from '../../values/value/plain.js';
 import { isSetBefore } from './set-before.js';
 
 /** A value that may have a graph, put where it outlives the call: on `self`, in a global, in what those hold. */
@@ -90,7 +91,7 @@ function putBy(module: PyModule, node: PyNode): readonly Put[] {
   if (path !== undefined && /^(?:heapq|bisect|operator)\./.test(path))
     return given[0] === undefined ? [] : [{ target: given[0], values: given.slice(1) }];
   const receiver = receiverOf(node);
-  if (receiver === undefined || method === undefined || path !== undefined) return [];
+  if (receiver === undefined || method === undefined || isFunction(module, node)) return [];
   // `self.total.mul_(decay).add_(value)`
   if (changesTensor(method)) {
     // `self.pad_(x)`: a method of the file, whose code is looked at.
@@ -175,6 +176,7 @@ function readsLeft(alone: PyModule, name: string, isHeld: boolean): boolean {
   return alone.words(name).some((node) => {
     if (node.type !== 'identifier' || node.text !== name) return false;
     const { parent } = node;
+    if (parent?.parent?.type === 'aliased_import') return isRenamed(parent.parent);
     if (parent === undefined || /import|dotted_name|_definition$|parameter|global|nonlocal/.test(parent.type))
       return false;
     if (parent.type === 'keyword_argument' && parent.name === node) return false;
@@ -185,6 +187,14 @@ function readsLeft(alone: PyModule, name: string, isHeld: boolean): boolean {
       !(isAttribute && isSetBefore(alone, parent, isHeld))
     );
   });
+}
+
+/** `from cache import KEPT as kept`: it is read by another name. */
+function isRenamed({ alias }: PyNode): boolean {
+  const path = alias && importedPath(alias);
+  return (
+    path !== undefined && alias?.parent?.parent?.type === 'import_from_statement' && !isOfKnownPackage(path)
+  );
 }
 
 /** Somebody may take the attribute by its name, as a text. */

@@ -12,19 +12,13 @@ import { importedPath } from '../../semantic/names.js';
 import { type Arity, arityOf } from '../../semantic/project-names.js';
 import { classesAround, functionsAround, reachedFrom, reaching } from '../../semantic/reach.js';
 import { isGenerator } from '../../semantic/returns.js';
-import { decoratorsOf, enclosingClass } from '../../semantic/statements.js';
+import { decoratorsOf, enclosingClass, wholeName } from '../../semantic/statements.js';
 import { questionFor } from '../../semantic/surroundings.js';
 import { readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
 import { type GradUse, gradUses } from './grad.js';
-import {
-  isGivenToLibrary,
-  isMadePartial,
-  placesNamed,
-  runsWhenGoneThrough,
-  usedAsValue,
-} from './handed-on.js';
+import { isGivenToLibrary, isMadePartial, placesNamed, runsWhenGoneThrough } from './handed-on.js';
 
 /** A function of the project that differentiates, or runs one of its file that does. Plain data: it outlives the scan. */
 export interface Differentiator {
@@ -43,7 +37,7 @@ export interface Differentiator {
   readonly place: string;
   readonly words: string;
   readonly arity: Arity;
-  /** Its file stores it, passes it on, or decorates it: it may be called by another name. */
+  /** It is nameless and handed on, or decorated: it may be called by another name. */
   readonly isValue: boolean;
   /** Going through what it gives runs it: it yields, or a library that is gone through is given it. */
   readonly isIterated: boolean;
@@ -208,7 +202,7 @@ function functionsWith(module: PyModule, uses: readonly GradUse[]): readonly Dif
       owner: classNode?.name?.text,
       file: module.path,
       place: placeOf(module, node).replaceAll('`', ''),
-      isValue: isValue(module, node, name),
+      isValue: decoratorsOf(node).some(({ text }) => !PLAIN_DECORATORS.test(text)),
       isIterated: isGenerator(module, node) || isGoneThrough(module, placesNamed(module, name)),
     };
   });
@@ -249,7 +243,7 @@ function lambdaWith(module: PyModule, lambda: PyNode, { words }: GradUse): reado
 function valuesWith(module: PyModule, uses: readonly GradUse[]): readonly Differentiator[] {
   return uses.flatMap(({ node, words }) => {
     const isIterated = isGoneThrough(module, [node]);
-    const isValue = isMadePartial(module, node);
+    const isValue = isMadePartial(module, node) && !isGivenToLibrary(module, wholeName(node));
     if (!isIterated && !isValue) return [];
     return {
       ...{ ...NAMELESS, words, isIterated, isValue },
@@ -289,9 +283,3 @@ function kindOfClass(module: PyModule, classNode: PyNode | undefined) {
 /** What a decorator of these leaves is called by the function's own name. */
 const PLAIN_DECORATORS =
   /^(?:staticmethod|classmethod|property|(?:abc\.)?abstractmethod|(?:\w+\.)*no_grad\(\))$/;
-
-/** Whether its file uses a function otherwise than by calling it. A closure for an optimizer's step is that optimizer's. */
-function isValue(module: PyModule, functionNode: PyNode, name: string): boolean {
-  if (decoratorsOf(functionNode).some(({ text }) => !PLAIN_DECORATORS.test(text))) return true;
-  return usedAsValue(module, name);
-}

@@ -23,7 +23,7 @@ import { isUnbound, livesIn, readsOf, waysReaching, writesOf } from '../../seman
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { recordsNoGraph } from '../value/gradient.js';
-import { keepsGiven } from '../value/names.js';
+import { keepsInReceiver } from '../value/names.js';
 import { isPlainParameter } from '../value/parts.js';
 import { GradTrace } from '../value/trace.js';
 import { isMadeBy, isMadeIn } from './made.js';
@@ -169,7 +169,7 @@ function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gra
     const [object, , value] = givenTo(node);
     return object !== undefined && value !== undefined && leaves(value) ? kept(value, object) : undefined;
   }
-  if (node.type !== 'call' || !keepsGiven(methodName(node) ?? '')) return undefined;
+  if (node.type !== 'call' || !keepsInReceiver(module, node)) return undefined;
   const receiver = receiverOf(node);
   if (receiver === undefined || !isHeldOutside(module, functionNode, receiver)) return undefined;
   const value = givenTo(node).find(leaves);

@@ -1,4 +1,10 @@
-import { isKeptBy } from '../../library/library.js';
+import { isKeptBy, row } from '../../library/library.js';
+import { definedElsewhere } from '../../semantic/elsewhere.js';
+import { calledPath } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { methodName } from '../../semantic/statements.js';
+import type { PyNode } from '../../syntax/node.js';
+import { isOfKnownPackage } from './plain.js';
 
 /** What names promise, where the code behind them is not in the file. */
 
@@ -29,4 +35,18 @@ export function trainsInLibraries(method: string, given: number): boolean {
 /** A method that keeps what it is given: of a container of Python, or by its name. */
 export function keepsGiven(method: string): boolean {
   return isKeptBy(method) || /^(?:enqueue|push|send|store)$/.test(method);
+}
+
+/** `kept.append(x)`, where `kept` may also be imported; `np.append(kept, x)` is a function, which makes something new. */
+export function keepsInReceiver(module: PyModule, call: PyNode): boolean {
+  return keepsGiven(methodName(call) ?? '') && !isFunction(module, call);
+}
+
+/** By a path to a function, of the project or of a package: no method of an object, as `collections.deque.append` is. */
+export function isFunction(module: PyModule, call: PyNode): boolean {
+  const path = calledPath(module, call);
+  if (path === undefined) return false;
+  return (
+    definedElsewhere(module, path) !== undefined || (isOfKnownPackage(path) && row(path)?.keeps !== true)
+  );
 }
