@@ -25,10 +25,16 @@ import {
   mayRoundOtherwise,
   reasonsFor,
 } from './frozen-teacher/doubts.js';
-import { type TeacherRun, type TeacherSite, teacherSites } from './frozen-teacher/sites.js';
+import { type TeacherRun, teacherSites } from './frozen-teacher/sites.js';
+
+/** A run and all that speaks against it. */
+interface Looked {
+  readonly run: TeacherRun;
+  readonly doubts: ReturnType<typeof doubtsAboutRun>;
+}
 
 interface Found extends Site {
-  readonly site: TeacherSite;
+  readonly site: readonly Looked[];
 }
 
 export const frozenTeacher: Transform<Found> = {
@@ -79,63 +85,58 @@ export const frozenTeacher: Transform<Found> = {
 
   *detect(module) {
     if (isTestFile(module.path, module.text) || importsTorch(module) === 'no') return;
-    for (const site of teacherSites(module)) {
-      const [node] = site.runs.flatMap(({ networks }) => networks);
-      if (node === undefined) continue;
-      const names = new Set(site.runs.flatMap(({ networks }) => networks.map(({ text }) => `\`${text}\``)));
-      yield {
-        node,
-        site,
-        message: `${[...names].join(' and ')} ${names.size > 1 ? 'run' : 'runs'} with gradients on beside a backward that has no use for them: all activations are kept for nothing`,
-      };
+    for (const { runs } of teacherSites(module)) {
+      for (const site of stretches(runs.map((run) => ({ run, doubts: doubtsAboutRun(module, run) })))) {
+        const networks = site.flatMap(({ run }) => run.networks);
+        const [node] = networks;
+        if (node === undefined) continue;
+        const names = new Set(networks.map(({ text }) => `\`${text}\``));
+        yield {
+          node,
+          site,
+          message: `${[...names].join(' and ')} ${names.size > 1 ? 'run' : 'runs'} with gradients on beside a backward that has no use for them: all activations are kept for nothing`,
+        };
+      }
     }
   },
 
   fix({ site }, edit, module) {
     const proof = new Proof();
-    const kept: TeacherRun[] = [];
-    let refusal: string | undefined;
-    for (const run of site.runs) {
-      const doubts = doubtsAboutRun(module, run);
-      const no = doubts.find((doubt) => doubt.answer === 'no');
-      refusal ??= no?.otherwise;
-      if (no !== undefined) continue;
-      kept.push(run);
-      proof.meet(...doubts);
+    const runs = site.map(({ run }) => run);
+    const [first] = runs;
+    for (const doubt of site.flatMap(({ doubts }) => doubts)) {
+      if (doubt.answer === 'no') return edit.refuse(doubt.otherwise);
+      proof.meet(doubt);
     }
-    if (kept.length === 0) return edit.refuse(refusal ?? 'nothing of it can be wrapped');
-    for (const [first, last] of stretches(site.runs, kept))
-      edit.joinUnder(
-        `with ${edit.name(NO_GRAD, first.statement)}()`,
-        first.statement,
-        last.statement,
-        (between) =>
-          runsAlikeWithoutGradients(
-            module,
-            between,
-            kept.map(({ statement }) => statement),
-            (value) => hangsOnNothingTrained(module, value),
-          ),
-      );
-    if (proof.holds) proof.because(...kept.flatMap((run) => reasonsFor(module, run)));
+    if (first === undefined) return edit.refuse('nothing of it can be wrapped');
+    const statements = runs.map(({ statement }) => statement);
+    edit.joinUnder(
+      `with ${edit.name(NO_GRAD, first.statement)}()`,
+      first.statement,
+      statements.at(-1) ?? first.statement,
+      (between) =>
+        runsAlikeWithoutGradients(module, between, statements, (value) =>
+          hangsOnNothingTrained(module, value),
+        ),
+    );
+    if (proof.holds) proof.because(...runs.flatMap((run) => reasonsFor(module, run)));
     return edit.done(
       'Run it under `torch.no_grad()`',
       proof,
-      kept.some((run) => mayRoundOtherwise(module, run)) ? { numerics: 'rounding' } : {},
+      runs.some((run) => mayRoundOtherwise(module, run)) ? { numerics: 'rounding' } : {},
     );
   },
 };
 
-/** The first and the last of those that follow one another. */
-function stretches(
-  runs: readonly TeacherRun[],
-  kept: readonly TeacherRun[],
-): readonly (readonly [TeacherRun, TeacherRun])[] {
-  const found: [TeacherRun, TeacherRun][] = [];
-  for (const run of kept) {
-    const last = found.at(-1);
-    if (last !== undefined && runs.indexOf(last[1]) === runs.indexOf(run) - 1) last[1] = run;
-    else found.push([run, run]);
+/** Those that follow one another without one that is forbidden between them; all of them where each is. */
+function stretches(runs: readonly Looked[]): readonly (readonly Looked[])[] {
+  const found: Looked[][] = [];
+  let isOpen = false;
+  for (const each of runs) {
+    const isForbidden = each.doubts.some(({ answer }) => answer === 'no');
+    if (isOpen && !isForbidden) found.at(-1)?.push(each);
+    else if (!isForbidden) found.push([each]);
+    isOpen = !isForbidden;
   }
-  return found;
+  return found.length === 0 ? [runs] : found;
 }

@@ -31,6 +31,11 @@ export function readsOf(module: PyModule, { targets }: TeacherRun): readonly PyN
 
 /** The places that may see what a variable is given there, or an attribute that only objects of the file's class have. */
 export function readsAt(module: PyModule, target: PyNode): readonly PyNode[] | undefined {
+  if (target.type === 'subscript') {
+    const buffer = target.value;
+    const scope = buffer && module.resolve(buffer);
+    return scope && module.reads(scope, buffer.text).filter((read) => read !== buffer);
+  }
   if (target.type === 'identifier') {
     const scope = module.resolve(target);
     return scope === undefined ? [] : readsReached(module, scope, target.text, [target]);

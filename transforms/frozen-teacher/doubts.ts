@@ -25,10 +25,11 @@ import { classAskingForModeAround } from '../../src/values/effects/elsewhere.js'
 import { hookElsewhere } from '../../src/values/effects/forward.js';
 import { strangersRunIn } from '../../src/values/effects/strangers-called.js';
 import { differentiatingNetwork } from '../../src/values/effects/unknown-code.js';
+import { plainBuffer } from '../../src/values/value/plain-buffer.js';
 import { isOnlyReadDetached, readsAt } from './detached.js';
 import { type Fate, fateOf } from './fate.js';
 import { Graphless } from './graphless.js';
-import { isAsked } from './inputs.js';
+import { first, isAsked } from './inputs.js';
 import { differentiatedAlone } from './sinks.js';
 import type { TeacherRun } from './sites.js';
 
@@ -80,7 +81,8 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
   for (const question of strangersRunIn(module, run.statement, names)) yield unknown(question);
   const { teachers, trained } = networksIn(module);
   const graphless = new Graphless(module, teachers, trained);
-  const input = graphless.doubt(run.value);
+  const buffers = run.targets.flatMap((each) => plainBuffer(module, each) ?? []);
+  const input = first([run.value, ...buffers], (each) => graphless.doubt(each));
   const own = run.networks.map((each) => [`${each.text} ${enclosingFunction(each)?.start}`, each] as const);
   const networks = [...new Map([...own, ...graphless.relied]).values()];
   const fates = networks.map((network) => ({ network, fate: fateOf(module, network) }));
@@ -95,6 +97,10 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
     yield unknown(ask('only-read')`Is \`${shown(open)}\`, which code elsewhere may read, ${ONLY_READ}?`);
   const isDetached = isOnlyReadDetached(module, run);
   const isOwn = fates.every(({ fate }) => fate.doubts.length === 0);
+  const written = isDetached
+    ? first(buffers, (each) => new Graphless(module, new Set(), new Set()).doubt(each))
+    : undefined;
+  if (written !== undefined) yield written;
   if (isDetached && !isOwn) yield* doubtsIfShared(module, run, fates);
   if (!isDetached) {
     for (const { fate } of fates) yield* fate.doubts;
@@ -188,7 +194,7 @@ function gradientAsked(module: PyModule, statement: PyNode): PyNode | undefined 
 function openTo(module: PyModule, { statement, targets }: TeacherRun): PyNode | undefined {
   const attribute = targets.find(({ type }) => type === 'attribute');
   if (attribute !== undefined && readsAt(module, attribute) === undefined) return attribute;
-  const names = targets.filter(({ type }) => type !== 'attribute');
+  const names = targets.flatMap((each) => (each.type === 'attribute' ? [] : (each.value ?? each)));
   const owner = enclosingFunction(statement);
   if (owner === undefined) return names.find(({ text }) => mayBeReadElsewhere(module, text));
   const scope = module.scopeOf(owner);

@@ -23,6 +23,7 @@ import { mayAskForGradients } from '../../src/torch/record/harmless.js';
 import { isNeeded } from '../../src/torch/record/needed.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { gradModeOf } from '../../src/values/value/gradient.js';
+import { plainBuffer } from '../../src/values/value/plain-buffer.js';
 import { isLoss } from './inputs.js';
 import { networksIn } from './sinks.js';
 import { lossesOfTrainers } from './trainer.js';
@@ -32,7 +33,7 @@ export interface TeacherRun {
   readonly statement: PyNode;
   /** What the statement computes. */
   readonly value: PyNode;
-  /** The variables that get it; none where the function returns it. */
+  /** The variables that get it, or the elements of tensors; none where the function returns it. */
   readonly targets: readonly PyNode[];
   /** The networks, as written there. */
   readonly networks: readonly PyNode[];
@@ -66,7 +67,7 @@ export function teacherSites(module: PyModule): readonly TeacherSite[] {
     [...runs]
       .sort(([a], [b]) => a.start - b.start)
       .filter(([statement]) => isNeeded(module, enclosingFunction(statement) ?? module.root, statement))
-      .flatMap(([statement, networks]) => runOf(statement, networks) ?? []),
+      .flatMap(([statement, networks]) => runOf(module, statement, networks) ?? []),
   );
 }
 
@@ -145,8 +146,8 @@ function mayRun(call: PyNode, text: string): boolean {
   return isForward(call, text) || !isOfModule(methodName(call) ?? '');
 }
 
-/** `y = net(x)`, `a, b = net(x)`, `return net(x)`. */
-function runOf(statement: PyNode, networks: readonly PyNode[]): TeacherRun | undefined {
+/** `y = net(x)`, `a, b = net(x)`, `y[mask] = net(x)` of a tensor that was made here, `return net(x)`. */
+function runOf(module: PyModule, statement: PyNode, networks: readonly PyNode[]): TeacherRun | undefined {
   if (statement.type === 'return_statement') {
     const [value] = statement.named;
     return value === undefined ? undefined : { statement, value, targets: [], networks };
@@ -156,7 +157,9 @@ function runOf(statement: PyNode, networks: readonly PyNode[]): TeacherRun | und
   const value = assignment?.right;
   if (target === undefined || value === undefined || statement.named.length > 1) return undefined;
   const targets = /pattern|tuple/.test(target.type) ? target.named : [target];
-  const isPlain = targets.every(isNameOrOwn) && value.type !== 'assignment';
+  const isPlain =
+    targets.every((each) => isNameOrOwn(each) || plainBuffer(module, each) !== undefined) &&
+    value.type !== 'assignment';
   const isAtOnce = networks.every((each) => each.closest('lambda', 'block', 'module')?.type !== 'lambda');
   const waits = [...value.walk()].some(({ type }) => type === 'yield' || type === 'await');
   return isPlain && isAtOnce && !waits ? { statement, value, targets, networks } : undefined;

@@ -26,6 +26,7 @@ import type { GradlessPart } from '../../src/torch/record/left-behind.js';
 import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { effectsOf } from '../../src/values/index.js';
+import { plainBuffer } from '../../src/values/value/plain-buffer.js';
 import { GradTrace } from '../../src/values/value/trace.js';
 import { doubtsAboutBlock, evaluationBlocks, isProven, lacksDecorator } from './block.js';
 import { flaggedLoops } from './flag.js';
@@ -165,7 +166,7 @@ function mayBeAlone(statement: PyNode): boolean {
   return only.type === 'assignment' || methodName(only) === 'append';
 }
 
-/** Such an assignment, or one to anywhere of what has no graph in either mode: `self.targets[i] = net(x).data`. */
+/** Such an assignment, or one to anywhere of what has no graph in either mode: `self.targets[i] = net(x).data`, `values[mask] = net(x).data`. */
 function mayStandAlone(module: PyModule, owner: PyNode, statement: PyNode, model: PyNode): boolean {
   if (isAssignment(statement)) return true;
   const [assignment, ...others] = statement.type === 'expression_statement' ? statement.named : [];
@@ -173,9 +174,13 @@ function mayStandAlone(module: PyModule, owner: PyNode, statement: PyNode, model
     return isPlainAppend(module, assignment, new GradTrace(module, owner, new Set([model.text])));
   const value = assignment?.type === 'assignment' ? assignment.right : undefined;
   if (value === undefined || value.type === 'assignment' || others.length > 0) return false;
-  if (assignment?.left === undefined || !isRebound(module, assignment.left)) return false;
-  if ([...value.walk()].some(({ type }) => type === 'yield' || type === 'await')) return false;
-  return new GradTrace(module, owner, new Set([model.text])).of(value) === 'plain';
+  const target = assignment?.left;
+  if (target === undefined || [...value.walk()].some(({ type }) => type === 'yield' || type === 'await'))
+    return false;
+  const trace = new GradTrace(module, owner, new Set([model.text]));
+  if (trace.of(value) !== 'plain') return false;
+  const buffer = plainBuffer(module, target);
+  return buffer === undefined ? isRebound(module, target) : trace.of(buffer) === 'plain';
 }
 
 /** `features.append(net(x).detach())`, to a list of the function. */

@@ -9,12 +9,12 @@ import { gradlessAmong } from './gradless-lines.js';
 
 /** What ends as a number, a list, an array or an index, or is cut off, has no graph. */
 export const NUMBERS: readonly string[] = [
-  ...['.item()', '.tolist()', '.numpy()', 'argmax(', '.sample()', '.max(', 'multinomial('],
+  ...['.item()', '.tolist()', '.numpy()', 'argmax(', '.sample()', '.max(', 'multinomial(', '.topk('],
   ...['.detach()', '.data', 'make_grid(', 'save_image('],
 ];
 
 const NUMBER =
-  /\.(?:item|tolist|numpy|sample|detach)[\s\\]*\(|argmax[\s\\]*\(|\.max[\s\\]*\(|multinomial[\s\\]*\(|\.data(?![\w\u0080-\uffff])|make_grid|save_image/;
+  /\.(?:item|tolist|numpy|sample|detach)[\s\\]*\(|argmax[\s\\]*\(|\.max[\s\\]*\(|multinomial[\s\\]*\(|\.topk[\s\\]*\(|\.data(?![\w\u0080-\uffff])|make_grid|save_image/;
 
 /** What is made of a tensor there may be without a graph. */
 const ENDS = new RegExp(`${NUMBER.source}|[=!]=|(?<!-)[<>]|no_?grad`, 'i');
@@ -323,8 +323,12 @@ const ITEM_CALLED = /(?<![\w\u0080-\uffff])([\w\u0080-\uffff]+)\[[^\][\n]*\][\s\
 const DONE =
   /^_*(?:add|build|check|clone|compile|configure|convert|copy|create|delete|disable|download|dump|enable|evaluate|export|fit|free|freeze|from|get|has|init|initialize|inject|instantiate|is|load|log|make|move|prepare|print|prune|push|quantize|read|register|remove|replace|reset|restore|run|save|select|set|setup|store|summarize|switch|sync|test|to|train|unfreeze|unwrap|update|upload|validate|visualize|wrap|write)_/;
 
+/** The generators and discriminators of papers. */
+const OF_GAN = /^[DG](?:_[A-Za-z\d]{1,3})?$/;
+
 /** A capital letter begins a class: calling that makes a network, and runs none. */
 export function isCalledLikeNetwork(name: string): boolean {
+  if (OF_GAN.test(name)) return true;
   if (/^[A-Z]/.test(name) || DONE.test(name)) return false;
   return nameSaysModel(name) === 'yes' || /(?:^|_)(?:cnn|gru|lstm|mlp|resnet|rnn|vgg)$/.test(name);
 }
