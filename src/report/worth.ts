@@ -2,7 +2,7 @@ import type { Finding } from '../engine/outcome.js';
 import { placeText } from '../text/place.js';
 import { byEffect } from '../toolkit/effect.js';
 import { clipStart, printable } from './cells.js';
-import { shellWord } from './prose.js';
+import { shellWord, wrap } from './prose.js';
 import { isRefused, type Report, SAFETIES, SAFETY_TONE, type Shown, type View } from './report.js';
 import { table } from './table.js';
 
@@ -37,6 +37,8 @@ export function mostWorth(
       byEffect(a.effect, b.effect) ||
       SAFETIES.indexOf(a.safety) - SAFETIES.indexOf(b.safety) ||
       Number(isLeak(b)) - Number(isLeak(a)) ||
+      // What has the most to be answered is the least likely to be right.
+      a.questions.length - b.questions.length ||
       Number(weights.isCacheOnly(a.transform)) - Number(weights.isCacheOnly(b.transform)) ||
       weights.gain(b.transform) - weights.gain(a.transform) ||
       // As good, and nothing keeps `apply` from it.
@@ -69,7 +71,19 @@ export function mostWorth(
           `    ${paint.bold(command)}`,
         ])
       : lines),
+    ...widerNote(chosen, weights, width),
   ];
+}
+
+/** Why one command does not select as the others do. */
+function widerNote(chosen: readonly Shown[], weights: Weights, width: number): readonly string[] {
+  const wider = chosen.find(
+    ({ finding: { transform, fix } }) => fix !== undefined && weights.isWiderWhenNamed(transform),
+  );
+  if (wider === undefined) return [];
+  const { transform } = wider.finding;
+  const note = `\`--fixable\`, since \`--select ${transform}\` would look for more than is shown here.`;
+  return wrap(note, width, { first: '  ', rest: '  ' });
 }
 
 /** It does what was shown, and no more. */

@@ -2,6 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { ask } from '../../src/semantic/question.js';
+import { Proof } from '../../src/toolkit/proof.js';
 import { factoryDevice } from '../../transforms/factory-device.js';
 import { toy } from '../support/toy.js';
 import { commit, folderWith, git, put, repositoryWith } from '../workspace/folders.js';
@@ -37,6 +39,9 @@ test('a proposed command fixes what was shown, also where a transform finds more
   expect(stdout).not.toContain('self.table');
   const [words = []] = proposed(stderr).filter((each) => each.includes('factory-device'));
   expect(words.join(' ')).toBe('apply --fixable factory-device --ignore drop-hold a.py');
+  expect(stderr).toContain(
+    '  `--fixable`, since `--select factory-device` would look for more than is shown here.\n',
+  );
   await memfix(setting, ...words);
   const now = readFileSync(join(cwd, 'a.py'), 'utf8');
   expect([now.match(/device=x\.device/g)?.length, now.includes('torch.zeros(10).to(where)')]).toEqual([
@@ -53,6 +58,22 @@ test('what only gives reserved memory back is less worth than what lowers a peak
   const { stderr } = await memfix({ cwd, transforms }, 'check', 'a.py');
   expect(proposed(stderr).flatMap((words) => words.filter((each) => /-(?:back|peak)$/.test(each)))).toEqual([
     ...['lower-peak', 'give-back'],
+  ]);
+});
+
+test('of what is unsafe, that with the fewest questions is most worth', async () => {
+  const word = (id: string, text: string, questions: readonly string[]) =>
+    toy(id, text, (edit, node) => {
+      const proof = new Proof();
+      for (const each of questions) proof.require('unknown', ask('known')`Is \`${each}\` known?`);
+      edit.replace(node, 'done');
+      return edit.done('Do it', proof);
+    });
+  const transforms = [word('ask-much', 'much', ['a', 'b', 'c']), word('ask-little', 'little', ['a'])];
+  const cwd = repositoryWith({ 'a.py': 'much()\nmuch()\nlittle()\nlittle()\n' });
+  const { stderr } = await memfix({ cwd, transforms }, 'check', 'a.py');
+  expect(proposed(stderr).flatMap((words) => words.filter((each) => each.startsWith('ask-')))).toEqual([
+    ...['ask-little', 'ask-much'],
   ]);
 });
 
