@@ -3,7 +3,7 @@ import { CONTAINERS, WRAPS_MODULE } from '../../src/library/names.js';
 import { isLibraryModel, isModuleClass, isPeftModelMaker } from '../../src/library/paths.js';
 import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
-import { boundElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
+import { boundElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import { valuesGiven } from '../../src/semantic/function-uses.js';
 import { placeOf, shown } from '../../src/semantic/gate.js';
@@ -165,7 +165,10 @@ class Follower extends NetworkUses implements Fate {
     if (this.#made.has(key)) return;
     this.#made.add(key);
     const uses = attributeUses(module, classNode, name);
-    if (uses.every(({ kind }) => kind === 'read')) this.unknown(untrainedAtOrigin(node));
+    if (uses.every(({ kind }) => kind === 'read')) {
+      this.unknown(untrainedAtOrigin(node));
+      if (hops === 0) this.#askBases(module, classNode, name);
+    }
     for (const use of uses) {
       if (use.kind === 'read') continue;
       const assignment = use.node.parent;
@@ -174,6 +177,15 @@ class Follower extends NetworkUses implements Fate {
       else this.unknown(ask('untrained')`Does what \`${shown(use.node)}\` becomes stay untrained?`);
     }
     this.usesOfAttribute(module, classNode, name, hops);
+  }
+
+  /** A base class of another file made it: whether that trains it is heard, by a look of its own that proves nothing else. */
+  #askBases(module: PyModule, classNode: PyNode, name: string): void {
+    for (const base of lineageOf(module, classNode).elsewhere) {
+      const there = new Follower(this.name);
+      there.usesOfAttribute(base.module, base.node, name, 1);
+      this.doubts.push(...there.doubts.filter(({ answer }) => answer === 'no'));
+    }
   }
 
   /** What made it: an object of its own, unless it is given a part of another. */
