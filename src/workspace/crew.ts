@@ -3,6 +3,7 @@ import { Stretch } from './clock.js';
 import { Desk, type DeskState } from './desk.js';
 import { crashOf, type Examined, type Job, type Sight, tooLong } from './examine.js';
 import { Gate } from './gate.js';
+import { Pile } from './pile.js';
 import type { PluginFile } from './plugins/load.js';
 import type { Request } from './project.js';
 import { keepHeapSmall, stopGrowing } from './tuning.js';
@@ -30,8 +31,8 @@ export interface Orders extends Errand {
   readonly jobs: readonly Job[];
   /** To be done first: what a lost thread had taken. */
   readonly first: readonly number[];
-  /** The next job that nobody has taken. */
-  readonly next: Int32Array;
+  /** The state of the pile of jobs that nobody has taken. */
+  readonly pile: Int32Array<SharedArrayBuffer>;
   /** One more than the job this thread is at. */
   readonly at: Int32Array;
   readonly owners: Uint16Array;
@@ -70,7 +71,7 @@ export interface CrewSetting {
 
 /** Jobs that threads take from one list, each as it gets to them. A thread that is lost costs the file it was at. */
 export class Crew {
-  readonly #next = new Int32Array(new SharedArrayBuffer(4));
+  readonly #pile: Pile;
   readonly #owners: Uint16Array;
   readonly #members = new Map<number, Member>();
   readonly #orphans: number[] = [];
@@ -88,6 +89,7 @@ export class Crew {
     private readonly jobs: readonly Job[],
     private readonly tell: (index: number, examined: Examined) => void,
   ) {
+    this.#pile = new Pile(jobs.length);
     this.#owners = new Uint16Array(new SharedArrayBuffer(jobs.length * 2));
     this.#desk = Desk.for(jobs.length);
     this.#isAnswered = jobs.map(() => false);
@@ -105,8 +107,7 @@ export class Crew {
 
   /** Jobs that nobody has taken and that wait for no thread. */
   get untaken(): number {
-    const untouched = Math.max(0, this.jobs.length - Atomics.load(this.#next, 0));
-    return untouched + this.#orphans.length + (this.hasDesk ? 0 : this.#desk.waiting);
+    return this.#pile.left + this.#orphans.length + (this.hasDesk ? 0 : this.#desk.waiting);
   }
 
   /** Some thread does what is left to it, and reads the whole project where that is asked for. */
@@ -115,9 +116,7 @@ export class Crew {
   }
 
   take(): number | undefined {
-    const index = Atomics.add(this.#next, 0, 1);
-    if (index < this.jobs.length) return index;
-    return this.#orphans.pop() ?? (this.hasDesk ? undefined : this.#desk.take());
+    return this.#pile.last() ?? this.#orphans.pop() ?? (this.hasDesk ? undefined : this.#desk.take());
   }
 
   answer(index: number, examined: Examined): void {
@@ -166,7 +165,7 @@ export class Crew {
       ...setting.errand,
       jobs,
       first,
-      next: this.#next,
+      pile: this.#pile.state,
       at,
       owners: this.#owners,
       name,
@@ -200,7 +199,7 @@ export class Crew {
   /** Takes no more jobs, and ends the threads. */
   dismiss(): void {
     clearInterval(this.#clock);
-    Atomics.store(this.#next, 0, this.jobs.length);
+    this.#pile.clear();
     for (const member of this.#members.values()) void end(member);
     this.#members.clear();
     this.#wake();

@@ -7,6 +7,7 @@ import { Desk } from './desk.js';
 import { type Examined, Examiner } from './examine.js';
 import { Gate } from './gate.js';
 import { ParserOnDemand } from './parser-choice.js';
+import { Pile } from './pile.js';
 import { Project } from './project.js';
 import { Tools } from './tools.js';
 
@@ -68,15 +69,16 @@ async function withThePlugins(own: Catalogue, { plugins = [], isWhole }: Orders)
 }
 
 function* take(
-  { first, next, jobs, isAtDesk }: Orders,
+  { first, pile, jobs, isAtDesk }: Orders,
   desk: Desk,
   beforeWaiting: () => void,
 ): Generator<number> {
+  const untaken = new Pile(jobs.length, pile);
   yield* first;
   for (;;) {
     const left = isAtDesk ? desk.take() : undefined;
-    const index = left ?? Atomics.add(next, 0, 1);
-    if (index >= jobs.length) break;
+    const index = left ?? untaken.first();
+    if (index === undefined) break;
     yield index;
   }
   if (!isAtDesk) return;
