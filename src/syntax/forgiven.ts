@@ -246,7 +246,8 @@ function doubtsItem(bracket: Bracket, text: string, isFollowed: boolean): boolea
 
 /** A name for a starred value, or for what a comprehension goes through. */
 function doubtsNaming(item: string): boolean {
-  return item.includes(':=') && /:=\s*\*|\bin\b.*:=/s.test(item);
+  // In a condition of the comprehension, a name is as good as anywhere.
+  return item.includes(':=') && /:=\s*\*|\bin\b(?:(?!\bif\b).)*:=/s.test(item);
 }
 
 /** `x for x in y`, which needs brackets of its own before a comma, or is alone in those it has. */

@@ -3,8 +3,12 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 /** Bytes of files up to which optimising takes longer than it saves. */
 const BRIEF = 64 * 1024;
 
+/** Bytes of files from which on more room for new objects is worth the time it takes to get it. */
+const LONG = 4 * 1024 * 1024;
+
 /** Megabytes of each half of the room for new objects: with less, a scan takes a tenth longer. */
-const HALF = 4;
+let half = 4;
+const HALF_OF_LONG = 8;
 /** Percent of what is alive that a heap may grow by until that is counted again. */
 const GROWTH = 40;
 
@@ -24,6 +28,7 @@ export function startBriefly(): void {
 export function prepareFor(bytes: number): void {
   if (bytes <= BRIEF) return;
   if (isBrief) setFlagsFromString('--opt');
+  if (bytes >= LONG) half = HALF_OF_LONG;
   optimiseLess();
   keepHeapSmall();
 }
@@ -48,8 +53,8 @@ function optimiseLess(): void {
  */
 export function keepHeapSmall(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH}`);
-  setFlagsFromString(`--min-semi-space-size=${HALF}`);
-  setFlagsFromString(`--max-semi-space-size=${HALF}`);
+  setFlagsFromString(`--min-semi-space-size=${half}`);
+  setFlagsFromString(`--max-semi-space-size=${half}`);
   growRoomForNew();
   stopGrowing();
 }
@@ -63,11 +68,11 @@ export function stopGrowing(): void {
 function growRoomForNew(): void {
   setFlagsFromString('--semi-space-growth-factor=2');
   const alive: unknown[] = [];
-  for (let round = 0; round < 4 * HALF && !hasRoomForNew(); round++)
+  for (let round = 0; round < 4 * half && !hasRoomForNew(); round++)
     for (let some = 0; some < 10_000; some++) alive.push([some]);
 }
 
 function hasRoomForNew(): boolean {
   const room = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
-  return room === undefined || room.space_size >= 2 * HALF * 1024 * 1024;
+  return room === undefined || room.space_size >= 2 * half * 1024 * 1024;
 }
