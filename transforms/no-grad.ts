@@ -110,9 +110,9 @@ export const noGrad: Transform<NoGradSite> = {
     const evaluated = byFunction(evaluations(module).filter((each) => !isFrozen(module, each)));
     // Without a switch to evaluation mode, it is a finding only where nothing is seen to leave.
     for (const functionNode of numericFunctions(module)) {
-      const runs = evaluated.has(functionNode) ? [] : numericRunsIn(module, functionNode);
-      if (runs.length === 0 || hasGradMode(module, functionNode)) continue;
-      if (runs.some((run) => isFrozen(module, run))) continue;
+      if (evaluated.has(functionNode) || hasGradMode(module, functionNode)) continue;
+      const runs = numericRunsIn(module, functionNode);
+      if (runs.length === 0 || runs.some((run) => isFrozen(module, run))) continue;
       const kept = keptOf(module, functionNode, runs);
       // In training, its parts are asked about.
       if (kept === 'numbers' || (kept === 'unknown' && !isInTraining(module, functionNode)))

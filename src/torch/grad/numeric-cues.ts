@@ -146,9 +146,9 @@ function madeNumbers(glimpse: Glimpse): Parts {
 /** Whether some code may make numbers of what a function of the file, which runs a network, hands it. */
 export function mayReadNumbers(glimpse: Glimpse): Test {
   return once((code) => {
-    const running = glimpse.memo(namesRunning);
-    const runs: Test = (text) => someCall(text, ({ name }) => running.has(name));
-    return running.size > 0 && runs(code) && mayComeTo(glimpse, code, runs, glimpse.memo(madeNumbers));
+    const isRunning = glimpse.memo(runningTest);
+    const runs: Test = (text) => someCall(text, ({ name }) => isRunning(name));
+    return runs(code) && mayComeTo(glimpse, code, runs, glimpse.memo(madeNumbers));
   });
 }
 
@@ -172,14 +172,23 @@ export function namesHandingOn(glimpse: Glimpse): readonly string[] {
   });
 }
 
-/** The functions of a file that may run a network and hand back what it gives. */
-export function namesRunning(glimpse: Glimpse): ReadonlySet<string> {
+/** Whether a function of the file by this name may run a network and hand back what it gives. */
+export function runningTest(glimpse: Glimpse): Test {
   const may = glimpse.memo(mayRunForNumbers);
-  const found = glimpse
-    .stretchesWith('return')
-    .filter((code) => may(code))
-    .map((code) => NAMED.exec(code)?.[1] ?? '');
-  return new Set(found);
+  const returning = glimpse.memo(stretchesReturning);
+  return once((name) => returning.get(name)?.some(may) === true);
+}
+
+/** By the names of functions. */
+function stretchesReturning(glimpse: Glimpse): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const code of glimpse.stretchesWith('return')) {
+    const name = NAMED.exec(code)?.[1] ?? '';
+    const known = found.get(name);
+    if (known === undefined) found.set(name, [code]);
+    else known.push(code);
+  }
+  return found;
 }
 
 /** Whether some code may run a network by a call of its own. */

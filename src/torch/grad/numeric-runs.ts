@@ -29,8 +29,8 @@ import {
   mayRunForOwnNumbers,
   NUMBERS,
   namesHandingOn,
-  namesRunning,
   nameTest,
+  runningTest,
 } from './numeric-cues.js';
 import { isPartInFile, isPartInProject, makesNetwork, runsNetwork } from './runs.js';
 
@@ -70,10 +70,10 @@ function findFunctions(module: PyModule): ReadonlySet<PyNode> {
         functions.add(functionNode);
     }
   // `select_action(state)`, where the one that asks for it makes a number of it.
-  const running = module.glimpse.memo(namesRunning);
+  const isRunning = module.glimpse.memo(runningTest);
   for (const caller of callers)
     for (const node of caller === module.root ? caller.walk(isOutside) : ownNodes(caller)) {
-      if (node.type !== 'call' || !running.has(methodName(node) ?? node.function?.text ?? '')) continue;
+      if (node.type !== 'call' || !isRunning(methodName(node) ?? node.function?.text ?? '')) continue;
       const called = calledDefinition(module, node);
       if (called?.type === 'function_definition' && called !== caller) functions.add(called);
     }
@@ -120,12 +120,13 @@ export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined
   const name = methodName(call) ?? '';
   if (object === undefined || object.text === around?.self || !isPlainPath(object) || isOfModule(name))
     return undefined;
-  if (!isNetwork(module, object, false)) {
-    // `f.classify(x)`, whatever it is called, of what may be a network of the file.
-    const mayBe = object.type === 'identifier' && nameSaysModel(object.text) !== 'no';
-    return mayBe && isPartInFile(module, name) && mayBeOfTorch(module, object) ? object : undefined;
-  }
-  return isPartInFile(module, name) || isPartInProject(module, name) ? object : undefined;
+  // What made the object is a longer way to go.
+  const isPart = isPartInFile(module, name);
+  if (!isPart && !isPartInProject(module, name)) return undefined;
+  if (isNetwork(module, object, false)) return object;
+  // `f.classify(x)`, whatever it is called, of what may be a network of the file.
+  const mayBe = object.type === 'identifier' && nameSaysModel(object.text) !== 'no';
+  return isPart && mayBe && mayBeOfTorch(module, object) ? object : undefined;
 }
 
 /** How many functions are followed to where a network runs. */
