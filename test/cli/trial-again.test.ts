@@ -2,7 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ask } from '../../src/semantic/question.js';
+import { Proof } from '../../src/toolkit/proof.js';
 import { transforms } from '../../transforms/index.js';
+import { toy } from '../support/toy.js';
 import { folderWith, put, repositoryWith } from '../workspace/folders.js';
 import { memfix } from './command-line.js';
 
@@ -56,4 +59,17 @@ test('outside of git, too', async () => {
   const cwd = folderWith({ 'a.py': 'hold()\n', 'c.py': 'hold()\nhold()\nhold()\n' });
   const { stderr } = await memfix({ cwd }, 'check');
   expect(stderr).toContain('memfix apply --select drop-hold --allow-no-vcs a.py');
+});
+
+test('the notes of a patch ask as everything else does', async () => {
+  const asking = toy('ask-twice', 'twice', (edit, node) => {
+    const proof = new Proof();
+    for (const each of ['net', 'teacher'])
+      proof.require('unknown', ask('known')`Is \`${each}\` known to \`a.py:1\`?`);
+    edit.replace(node, 'done');
+    return edit.done('Do it', proof);
+  });
+  const cwd = repositoryWith({ 'a.py': 'twice()\n' });
+  const { stdout } = await memfix({ cwd, transforms: [asking] }, 'diff', '--unsafe-fixes');
+  expect(stdout).toContain('ask-twice, line 1, is right if yes: Is `net` known to line 1? And `teacher`?');
 });

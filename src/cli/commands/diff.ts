@@ -7,6 +7,7 @@ import { type FileChange, patchForEyes, patchOf } from '../../report/patch.js';
 import { assumedBy, assumptionSentences } from '../../report/premises.js';
 import { command, plural } from '../../report/prose.js';
 import type { Proven } from '../../report/prove/proven.js';
+import { askedTogether } from '../../report/questions.js';
 import type { Report } from '../../report/report.js';
 import { nothingSeen } from '../../report/summary.js';
 import { lineText } from '../../text/place.js';
@@ -80,7 +81,9 @@ async function diffStdin(context: Context): Promise<number> {
 function commentsOn(outcome: Outcome, proven: Proven | undefined): readonly string[] {
   const applied = appliedIn(outcome);
   const asked = applied.flatMap(({ transform, at, questions, assumed = [] }) => [
-    ...questions.map(({ text }) => `${transform}, ${lineText(at)}, is right if yes: ${text}`),
+    ...askedTogether(questions, outcome.file.path).map(
+      (text) => `${transform}, ${lineText(at)}, is right if yes: ${text}`,
+    ),
     ...assumed.map(({ text }) => `${transform}, ${lineText(at)}, assumed: ${text}`),
   ]);
   const ids = new Set(applied.map(({ transform }) => transform));
