@@ -51,6 +51,7 @@ function joins(group: Group, names: readonly string[]): boolean {
 
 /** The reader has the file before them: its own places are told by their lines. */
 function fromInside(text: string, path: string): string {
+  if (path === '') return text;
   const own = path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const place = new RegExp(
     `(?<![\\w./-])(\`?)${own}(?::(\\d+)|: (cell \\d+, line \\d+))?\\1(?![\\w/-])`,

@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { diagnosticOf, hoverText } from '../../src/cli/server/words.js';
+import type { Finding } from '../../src/engine/outcome.js';
 import { ask } from '../../src/semantic/question.js';
 import { Proof } from '../../src/toolkit/proof.js';
 import { transforms } from '../../transforms/index.js';
@@ -72,4 +74,23 @@ test('the notes of a patch ask as everything else does', async () => {
   const cwd = repositoryWith({ 'a.py': 'twice()\n' });
   const { stdout } = await memfix({ cwd, transforms: [asking] }, 'diff', '--unsafe-fixes');
   expect(stdout).toContain('ask-twice, line 1, is right if yes: Is `net` known to line 1? And `teacher`?');
+});
+
+test('an editor asks as everything else does', () => {
+  const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 1 } };
+  const questions = ['net', 'teacher'].map((each) => ask('known')`Is \`${each}\` known to \`a.py:1\`?`);
+  const finding: Finding = {
+    ...{
+      transform: 'no-grad',
+      effect: 'frees-memory',
+      key: 'a',
+      safety: 'unsafe',
+      numerics: 'bit-identical',
+    },
+    ...{ span: { start: 0, end: 1 }, at: { line: 1, column: 1 }, end: { line: 1, column: 2 } },
+    ...{ message: 'It is kept', questions },
+  };
+  const asked = 'Is `net` known to line 1? And `teacher`?';
+  expect(diagnosticOf('a.py', finding, range).message).toBe(`It is kept\n${asked}`);
+  expect(hoverText('a.py', finding, undefined)).toContain(`*Open question:* ${asked}\n`);
 });

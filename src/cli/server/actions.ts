@@ -45,7 +45,9 @@ export function offersAt(
     // Those that are pointed at; else those of the line that the cursor is on.
     const met = here.filter((each) => overlaps(each.range, range));
     for (const each of met.length > 0 ? met : here)
-      offers.push(...offersFor(each.finding, diagnosticOf(each.finding, each.range), fixable));
+      offers.push(
+        ...offersFor(each.finding, diagnosticOf(seen.sheet.file.path, each.finding, each.range), fixable),
+      );
     if (offers.length > 0 && safe.length > 1)
       offers.push({
         action: { title: `memfix: apply all ${safe.length} safe fixes of this file`, kind: QUICK_FIX },

@@ -174,7 +174,7 @@ class Server {
     for (const { uri, version } of seen.sheet.texts) {
       const diagnostics = seen.findings.flatMap((finding) => {
         const place = seen.placeOf(finding);
-        return place?.open.uri === uri ? [diagnosticOf(finding, place.range)] : [];
+        return place?.open.uri === uri ? [diagnosticOf(seen.sheet.file.path, finding, place.range)] : [];
       });
       await this.wire.connection.sendDiagnostics({ uri, version, diagnostics });
     }
@@ -290,7 +290,9 @@ class Server {
     });
     const [first] = found;
     if (first === undefined) return null;
-    const words = found.map(({ finding }) => hoverText(finding, seen?.space.metaOf(finding.transform)));
+    const words = found.map(({ finding }) =>
+      hoverText(seen?.sheet.file.path ?? '', finding, seen?.space.metaOf(finding.transform)),
+    );
     return { contents: { kind: 'markdown', value: words.join('\n\n---\n\n') }, range: first.range };
   }
 }

@@ -2,6 +2,7 @@ import type { Finding } from '../../engine/outcome.js';
 import { EFFECT_WORDS } from '../../report/effects.js';
 import { headline } from '../../report/evidence.js';
 import { premiseSentence } from '../../report/premises.js';
+import { askedTogether } from '../../report/questions.js';
 import { isRefused } from '../../report/report.js';
 import type { Safety, TransformMeta } from '../../toolkit/contract.js';
 import type { Diagnostic, Range } from './protocol.js';
@@ -13,12 +14,13 @@ export function isTold(finding: Finding): boolean {
   return !isRefused(finding);
 }
 
-export function diagnosticOf(finding: Finding, range: Range): Diagnostic {
+/** `path`: of the file it is in. */
+export function diagnosticOf(path: string, finding: Finding, range: Range): Diagnostic {
   const lines = [
     finding.message,
     ...(finding.fix === undefined ? [] : [`Fix (${finding.safety}): ${finding.fix.title}`]),
     ...(finding.advice === undefined ? [] : [finding.advice]),
-    ...finding.questions.map(({ text }) => text),
+    ...askedTogether(finding.questions, path),
   ];
   return {
     range,
@@ -30,7 +32,7 @@ export function diagnosticOf(finding: Finding, range: Range): Diagnostic {
 }
 
 /** What a person wants to know who rests on a finding: why, and what was measured. */
-export function hoverText(finding: Finding, meta: TransformMeta | undefined): string {
+export function hoverText(path: string, finding: Finding, meta: TransformMeta | undefined): string {
   const figure = meta && headline(meta);
   const standing = [finding.safety, finding.numerics, EFFECT_WORDS[finding.effect]].join(' · ');
   const lines = [
@@ -40,7 +42,7 @@ export function hoverText(finding: Finding, meta: TransformMeta | undefined): st
     ...(figure === undefined ? [] : [figure]),
     ...(finding.fix === undefined ? [] : [`*Fix:* ${quoted(finding.fix.title)}`]),
     ...(finding.advice === undefined ? [] : [quoted(finding.advice)]),
-    ...finding.questions.map(({ text }) => `*Open question:* ${quoted(text)}`),
+    ...askedTogether(finding.questions, path).map((text) => `*Open question:* ${quoted(text)}`),
     ...(finding.assumed ?? []).map(({ text }) => `*Assumed by the config:* ${quoted(text)}`),
     ...(finding.premises ?? []).map((premise) => `*Counts on* ${quoted(premiseSentence(premise))}`),
     `\`memfix explain ${finding.transform}\` has the whole page.`,
