@@ -44,11 +44,11 @@ import {
 import { isNetwork, isOnlyForOptimizers } from './load-map-location/keeper.js';
 import { isUsedAgain } from './load-map-location/loaded-again.js';
 import type { Fate } from './load-map-location/loaded-use.js';
-import { fateOf } from './load-map-location/loaded-value.js';
 import { loadsPlainly } from './load-map-location/loading-class.js';
 import { loadingNames } from './load-map-location/loading-names.js';
 import { armsAlike } from './load-map-location/other-arm.js';
 import { mayBeReadByName } from './load-map-location/read-by-name.js';
+import { fateOf } from './load-map-location/returned-value.js';
 import { copiesState } from './load-map-location/state-receiver.js';
 
 interface LoadSite extends Site {
@@ -93,7 +93,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         'the arguments of `torch.load` are spread, so `map_location` may be among them',
         'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
         'unsafe where the code around catches the error that a checkpoint gives on a machine without its GPU',
-        'unsafe where the result also is returned, kept, or handed to other code, where the receiver is not proven to be a torch module or optimizer: neither by the class that makes it, nor because every `load_state_dict` in the program copies what it is given and it imports no package that is known to load in its own way (what can be installed may be handed anything), where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',
+        'unsafe where the result also is kept, handed to other code, or returned to callers that do not show or do more with it, where the receiver is not proven to be a torch module or optimizer: neither by the class that makes it, nor because every `load_state_dict` in the program copies what it is given and it imports no package that is known to load in its own way (what can be installed may be handed anything), where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',
         'unsafe where state that an optimizer takes is used again, where an optimizer or a schedule of the project may hold tensors beside the state of its parameters, where a count that is saved beside it is not shown to be a number, or a tensor is indexed by what may be on the GPU',
       ],
       limits: [
@@ -187,6 +187,7 @@ export const loadMapLocation: Transform<LoadSite> = {
       if (!hasText && (receiver === undefined || !isNetwork(home, receiver)))
         requireVersion(proof, module, 'torch', '0.4', 'an optimizer keeps its state where it was loaded');
     }
+    const homes = [module, ...fate.loads.map((load) => load.module)];
     proof
       .forbid(
         isOnlyForOptimizers(module, call, fate.loads),
@@ -199,19 +200,21 @@ export const loadMapLocation: Transform<LoadSite> = {
         )`Does an optimizer take the state of \`${checkpoint}\` only once (one on its GPU is trained on in place, one on the CPU stays as it was saved)?`,
       )
       .require(
-        module.memo(isLoadingPlain, module) ? 'yes' : 'unknown',
+        homes.every((home) => home.memo(isLoadingPlain, home)) ? 'yes' : 'unknown',
         ask(
           'loads-from-cpu',
         )`Does the model take \`${checkpoint}\` from the CPU (this file shards, quantizes or defers models, or has parts that load in their own way)?`,
       )
       .require(
-        module.mentions(TENSOR_SETTINGS) ? 'unknown' : 'yes',
+        homes.some((home) => home.mentions(TENSOR_SETTINGS)) ? 'unknown' : 'yes',
         ask(
           'plain-settings',
         )`Are the settings of the optimizer in \`${checkpoint}\` plain numbers (tensors stay where they are loaded)?`,
       )
       .require(
-        module.mentions(/set_default_(?:device|tensor_type)/) || isUnderDevice(call) ? 'unknown' : 'yes',
+        homes.some((home) => home.mentions(/set_default_(?:device|tensor_type)/)) || isUnderDevice(call)
+          ? 'unknown'
+          : 'yes',
         ask('any-default')`May \`${checkpoint}\` be loaded to the CPU whatever the default device is?`,
       )
       .require(

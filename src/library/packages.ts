@@ -63,7 +63,7 @@ export const PACKAGE_ROWS: readonly Group[] = [
     '',
     { ownLoading: true },
     `auto_gptq awq bitsandbytes brevitas colossalai composer deepspeed fairscale gptqmodel hqq megatron nncf
-      neural_compressor optimum pytorch_quantization quanto torch_ema torchao transformer_engine`,
+      neural_compressor optimum pytorch_quantization quanto torch2trt torch2trt_dynamic torch_ema torch_tensorrt torchao transformer_engine`,
   ),
   // Its optimizers take their state in their own way, and none of its modules does.
   group('', { ownLoading: 'optimizers' }, 'apex'),

@@ -1,7 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import type { Elsewhere } from './elsewhere.js';
 import type { PyModule } from './module.js';
-import { allNodes, contextManagers, enclosingClass, enclosingFunction } from './statements.js';
+import { allNodes, contextManagers, enclosingClass, enclosingFunction, isAsync } from './statements.js';
 import { usesElsewhere } from './uses-elsewhere.js';
 
 export interface Catching {
@@ -15,7 +15,15 @@ export interface Catching {
 const CALLED: ReadonlySet<string> = new Set(['__call__', '__init__', 'forward']);
 
 /** Who in other files catches an error that a function raises. `errors` tells the classes it may be caught by. */
-export function caughtElsewhere(module: PyModule, functionNode: PyNode, errors: RegExp): Catching {
+export function caughtElsewhere(
+  module: PyModule,
+  functionNode: PyNode,
+  errors: RegExp,
+  isDirect = true,
+): Catching {
+  // What a function inside another one raises, whoever has that one's result gets.
+  const around = enclosingFunction(functionNode);
+  if (around !== undefined) return caughtElsewhere(module, around, errors, false);
   const named = functionNode.name;
   const owner = enclosingClass(functionNode);
   const name = CALLED.has(named?.text ?? '') ? owner?.name : named;
@@ -27,7 +35,12 @@ export function caughtElsewhere(module: PyModule, functionNode: PyNode, errors: 
     unread ??= found.unread;
     for (const there of new Set(found.uses.map((use) => use.module))) {
       const nodes = found.uses.flatMap((use) => (use.module === there ? [use.node] : []));
-      const handler = handlerAround(there, nodes, errors);
+      const handler = handlerAround(
+        there,
+        nodes,
+        errors,
+        isDirect && each === named && isDoneByCall(functionNode),
+      );
       if (handler !== undefined) return { handler: { module: there, node: handler }, unread };
     }
   }
@@ -74,8 +87,31 @@ export function caughtHere(node: PyNode, errors: RegExp): PyNode | undefined {
   return undefined;
 }
 
-function handlerAround(module: PyModule, uses: readonly PyNode[], errors: RegExp): PyNode | undefined {
-  const names = namesReached(module, uses);
+/** A function that raises while it is called, and in nothing that it gives. */
+function isDoneByCall(functionNode: PyNode): boolean {
+  return (
+    enclosingClass(functionNode) === undefined &&
+    !isAsync(functionNode) &&
+    !/\byield\b/.test(functionNode.text)
+  );
+}
+
+/** Called where it stands, and not later on. */
+function isCalledHere(use: PyNode): boolean {
+  const isLater = /^(?:lambda|generator)/.test(
+    use.closest('lambda', 'generator_expression', 'block', 'module')?.type ?? '',
+  );
+  return !isLater && use.parent?.type === 'call' && use.parent.function === use;
+}
+
+function handlerAround(
+  module: PyModule,
+  uses: readonly PyNode[],
+  errors: RegExp,
+  isByCall: boolean,
+): PyNode | undefined {
+  const held = isByCall ? uses.filter((use) => !isCalledHere(use)) : uses;
+  const names = namesReached(module, uses, held);
   return [...module.at('except'), ...module.at(SUPPRESS)].flatMap((word) => {
     const statement = word.closest('try_statement', 'with_statement');
     const body = statement?.body;
@@ -90,7 +126,11 @@ function handlerAround(module: PyModule, uses: readonly PyNode[], errors: RegExp
 }
 
 /** What holds a used thing, or something made of it, and the functions that use it: by name, wherever in the file. */
-function namesReached(module: PyModule, uses: readonly PyNode[]): ReadonlySet<string> {
+function namesReached(
+  module: PyModule,
+  uses: readonly PyNode[],
+  held: readonly PyNode[],
+): ReadonlySet<string> {
   const names = new Set<string>();
   const functions = uses.flatMap((use) => enclosingFunction(use)?.name?.text ?? []);
   for (const each of functions) names.add(each);
@@ -101,7 +141,7 @@ function namesReached(module: PyModule, uses: readonly PyNode[]): ReadonlySet<st
       const value = assignment.right;
       const target = assignment.left;
       const reached = [...(value?.walk() ?? [])].some(
-        (node) => uses.includes(node) || (node.type === 'identifier' && names.has(node.text)),
+        (node) => held.includes(node) || (node.type === 'identifier' && names.has(node.text)),
       );
       if (reached)
         for (const node of target?.walk() ?? [])

@@ -171,7 +171,8 @@ function isWritten(target: PyNode): boolean {
   let at = target;
   for (let above = at.parent; above !== undefined; above = at.parent) {
     if (/^(?:augmented_)?assignment$/.test(above.type)) return above.left === at;
-    if (above.type === 'delete_statement') return true;
+    if (above.type === 'delete_statement' || at.type === 'as_pattern_target') return true;
+    if (/^for_/.test(above.type)) return above.left === at;
     const isPart = above.object === at || above.value === at || /pattern/.test(above.type);
     if (!isPart) return false;
     at = above;

@@ -122,8 +122,18 @@ function isTransparent(module: PyModule, decorator: PyNode): boolean {
   );
   return (
     /^(?:staticmethod|classmethod|property)$/.test(decorator.text) ||
-    /^(?:torch|functools|typing)\./.test(path ?? '')
+    /^(?:torch|functools|typing|hydra)\./.test(path ?? '') ||
+    (path?.startsWith('click.') === true && !isAskedFor(module, 'CliRunner'))
   );
+}
+
+/** Whether some other file of the project has a word. */
+function isAskedFor(module: PyModule, word: string): boolean {
+  return module.around.summaries({ word, beside: [] }, hasWord)?.length !== 0;
+}
+
+function hasWord(): true {
+  return true;
 }
 
 /** Asks that no other file of the project waits for an error that the change takes away: last, too. `errors`: what it is caught by. */

@@ -2,17 +2,21 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { isProgram } from '../../src/semantic/program.js';
 import { argumentsOf, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
+import { isScript } from './installed.js';
 import { type Keeper, keeperOf } from './keeper.js';
 import { givesFunctionObject, keepingClasses } from './kept-settings.js';
 import { fateOfParameter } from './loaded-value.js';
 import { loadsPlainly } from './loading-class.js';
 import { loadingNames } from './loading-names.js';
+import { placeOf, spelledOut } from './place.js';
 
 /** What one file has to do with loading; plain data, kept with the file. */
 export interface Look {
   /** Its path, as an import spells it: `.lib.nets` for `lib/nets.py`. */
   readonly place: string;
   readonly isProgram: boolean;
+  /** The same, also where nothing says so. */
+  readonly isScript: boolean;
   /** Whether something in it loads in its own way, and no class says so. */
   readonly isOwnWay: boolean;
   /** Its classes with a way of their own to load, and whether all of these copy what they are given. */
@@ -35,23 +39,25 @@ const SHADOWS = /\bEMAModel\b/;
 const TENSOR_SETTINGS =
   /\bcapturable\b|\b(?:lr|betas?|momentum)\s*=\s*(?:\w+\.)*(?:as_)?tensor\(|\bgroup\w*\[[^\]\n]+\]\s*=[^\n]*\b(?:as_tensor|empty|full|ones|tensor|zeros)\(/i;
 /** Code that makes classes of a text, or gets them from packages that it names nowhere. What `import_module` and `__import__` give is a file or a package. */
-const COMPUTED = /\b(?:hydra|locate)\b|entry_points?\b/;
+const COMPUTED =
+  /\bhydra\b(?=[\s\S]*(?:\b(?:instantiate|get_class|get_method|get_object|get_static_method)\b|\.call\(|import[^\n]*\bcall\b))|\blocate\b|entry_points\b(?!\s*=)|entry_point\b(?!\s*=\s*["'][\w.]+:\w+["'])/;
 /** `name = …`, `object.name = …`, with anything in place of what is computed; no definition, nor a second statement. */
 const ASSIGNS = /^\s*[\w.\0]+\s*=(?!=)[^\n;\\]*$/;
 const DEFINES = /\b(?:lambda|import|setattr)\b|load_|state_|_dict/;
 const IMPORTS_MORE = /\b(?:__import__|import_module|runpy|spec_from_file_location|SourceFileLoader)\b/;
-const BY_PREFIX = /\b(?:__import__|import_module)\(\s*f?["']([\w.]+)/g;
+const BY_PREFIX = /(?:\b(?:__import__|import_module)\(\s*f?|\bentry_point\s*=\s*)["']([\w.]+)/g;
 
 export function lookAt(alone: PyModule): Look {
   const { path, text } = alone;
   const { methods, areGiven } = loadingNames(alone);
   const keeping = keepingClasses(alone);
-  const place = `.${path.replace(/\.\w+$/, '').replaceAll('/', '.')}`;
+  const place = placeOf(path);
   const imports = alone.words('import').flatMap(importedBy);
   for (const [, prefix = ''] of text.matchAll(BY_PREFIX)) imports.push(prefix.replace(/\.$/, ''));
   return {
     place: place.replace(/\.__init__$/, ''),
     isProgram: isProgram(alone),
+    isScript: isScript(alone),
     isOwnWay:
       areGiven ||
       !loadsPlainly(alone.code) ||
@@ -116,13 +122,4 @@ function copiesByBase(module: PyModule, method: PyNode): boolean {
   const name = given?.type === 'identifier' ? given : (given?.name ?? given?.named[0]);
   const loads = name === undefined ? [] : fateOfParameter(module, name).loads;
   return loads.length > 0 && loads.every(({ node }) => receiverOf(node)?.function?.text === 'super');
-}
-
-/** A relative import from the top of the project; of another the first two names. */
-function spelledOut(place: string, dotted: string): string {
-  const level = /^\.*/.exec(dotted)?.[0].length ?? 0;
-  if (level === 0) return dotted.split('.').slice(0, 2).join('.');
-  const folder = place.split('.').slice(0, -level).join('.');
-  const rest = dotted.slice(level);
-  return rest === '' ? folder : `${folder}.${rest}`;
 }

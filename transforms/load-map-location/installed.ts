@@ -1,6 +1,8 @@
+import { definitionNamed } from '../../src/semantic/definitions.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { argumentsOf, unparenthesized } from '../../src/semantic/statements.js';
+import { isNotebook, isProgram } from '../../src/semantic/program.js';
+import { argumentsOf, ownNodes, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
 /** Whether others may install a file, so that code outside of the project may call its functions. */
@@ -28,6 +30,18 @@ function isInstalledByProject(module: PyModule): boolean {
   const name = /^name\s*=\s*["']([\w.-]+)["']/m.exec(poetry)?.[1];
   // Poetry takes the folder or file of the project's name, and nothing where there is none.
   return name === undefined || module.around.text(name.replace(/[-.]/g, '_').toLowerCase()) !== undefined;
+}
+
+/** A program by what it says, or because it works as soon as it is loaded: it loops, prints, or calls a function of its own. */
+export function isScript(alone: PyModule): boolean {
+  if (isProgram(alone)) return true;
+  if (isNotebook(alone) || /(?:^|[\\/])__init__\.py$/.test(alone.path)) return false;
+  return [...ownNodes(alone.root)].some((node) => {
+    if (node.type === 'for_statement' || node.type === 'while_statement') return true;
+    const callee = node.type === 'expression_statement' ? node.named[0]?.function : undefined;
+    if (callee === undefined) return false;
+    return callee.text === 'print' || definitionNamed(alone, callee)?.type === 'function_definition';
+  });
 }
 
 /** Whether a variable holds only what the code here makes: no value that others hand in, nor what they hand in makes. */

@@ -1,3 +1,4 @@
+import { packageOf } from '../../src/library/library.js';
 import { LR_SCHEDULERS, TORCH } from '../../src/library/names.js';
 import { ancestryOf, definitionNamed, methodNamed } from '../../src/semantic/definitions.js';
 import { definitionOf } from '../../src/semantic/flow.js';
@@ -105,8 +106,13 @@ function isSetting(alone: PyModule, value: PyNode | undefined): boolean {
   return writes.length === 1 && writes.every((write) => definitionOf(write).kind === 'parameter');
 }
 
-/** Packages whose calls give no tensors. */
-const PLAIN_CALLS = /^(?:math|numpy|copy|functools|types|weakref|torch\.optim)\./;
+/** Calls that give no tensors, or only those that they are given. */
+function isPlainCall(path: string): boolean {
+  return (
+    /^(?:types|weakref|torch\.optim)\./.test(path) ||
+    /^(?:plain|arguments)$/.test(`${packageOf(path)?.gives}`)
+  );
+}
 
 /** Whether an object holds more than numbers and what it was given: a call of other code may give it a tensor. */
 function holdsMore(alone: PyModule, classNode: PyNode): boolean {
@@ -117,7 +123,9 @@ function holdsMore(alone: PyModule, classNode: PyNode): boolean {
       const callee = each.type === 'call' ? each.function : undefined;
       if (callee === undefined) return false;
       if (callee.type === 'identifier' && alone.resolve(callee) === undefined) return false;
-      return !PLAIN_CALLS.test(qualifiedName(alone, callee) ?? '');
+      // `self.periods[self.starts.index(step)]` is what one of them holds already.
+      if (each.parent?.closest('subscript', 'assignment')?.subscript?.contains(each)) return false;
+      return !isPlainCall(qualifiedName(alone, callee) ?? '');
     });
   });
 }

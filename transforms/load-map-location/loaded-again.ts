@@ -1,5 +1,4 @@
 import { LR_SCHEDULERS } from '../../src/library/names.js';
-import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { namesIn, roleOf } from '../../src/semantic/names.js';
 import { excludeOneAnother, mayLead } from '../../src/semantic/paths.js';
@@ -13,6 +12,7 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
 import { isNetwork, valuesAt } from './keeper.js';
+import type { Load } from './loaded-use.js';
 
 /** What takes over numbers only. */
 const NUMBERS_ONLY: Maker = {
@@ -25,22 +25,25 @@ const NUMBERS_ONLY: Maker = {
  * Whether an optimizer may be given state that is looked at again, by another load above all. It keeps loaded tensors that are on
  * its device and trains on in them, so whoever comes later finds them changed; copies from the CPU stay as they were saved.
  */
-export function isUsedAgain(module: PyModule, loaded: PyNode, loads: readonly Elsewhere[]): boolean {
-  return loads.some(({ module: home, node: load }) => {
+export function isUsedAgain(module: PyModule, loaded: PyNode, loads: readonly Load[]): boolean {
+  return loads.some(({ module: home, node: load, from }) => {
     const receiver = receiverOf(load);
     const [state] = argumentsOf(load);
     if (receiver === undefined || state === undefined || state === loaded) return false;
     if (isNetwork(home, receiver) || madeBy(home, receiver, NUMBERS_ONLY) === 'yes') return false;
-    if (home !== module || enclosingFunction(load) !== enclosingFunction(loaded)) return true;
-    const loops = enclosingLoops(load).filter((loop) => !loop.contains(loaded));
+    const start = from ?? { module, node: loaded };
+    if (home !== start.module || enclosingFunction(load) !== enclosingFunction(start.node)) return true;
+    // Who gets it afterwards gets what the optimizer trains on in.
+    if (from === undefined && loads.some((other) => other.from !== undefined)) return true;
+    const loops = enclosingLoops(load).filter((loop) => !loop.contains(start.node));
     if (loops.some((loop) => !isOfRound(loop, state))) return true;
-    const around = enclosingFunction(load) ?? module.root;
+    const around = enclosingFunction(load) ?? home.root;
     return [...ownNodes(around)].some((node) => {
       if (node === state || node.text !== state.text || node.type !== state.type) return false;
-      if (isRetry(load, node) || isOtherValue(module, state, node)) return false;
+      if (isRetry(load, node) || isOtherValue(home, state, node)) return false;
       const round = loops.find((loop) => loop.contains(node));
-      if (round !== undefined) return !excludeOneAnother(module, load, node, round);
-      return mayLead(module, load, node, [loaded]);
+      if (round !== undefined) return !excludeOneAnother(home, load, node, round);
+      return mayLead(home, load, node, [start.node]);
     });
   });
 }

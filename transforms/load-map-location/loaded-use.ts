@@ -19,10 +19,15 @@ export interface Stray {
   readonly matter: 'device' | 'copy' | 'number';
 }
 
+export interface Load extends Elsewhere {
+  /** The call that gave it to that function, where it was returned to it. */
+  readonly from?: Elsewhere;
+}
+
 /** What becomes of a loaded value: the `load_state_dict` calls it ends in, and the other places it reaches. */
 export interface Fate {
   /** Here, or in a function of the project that it is handed to. */
-  readonly loads: readonly Elsewhere[];
+  readonly loads: readonly Load[];
   readonly strays: readonly Stray[];
 }
 

@@ -37,11 +37,7 @@ import { isReadElsewhere } from './read-by-name.js';
 import { isNumberEntry, isWithNumber, numberByName, unprovenNumber } from './saved-number.js';
 import { takesSize } from './size-taker.js';
 
-export function fateOf(module: PyModule, loaded: PyNode): Fate {
-  return new Flow(module).through([loaded]);
-}
-
-/** The same for what a function is given by a parameter. */
+/** What becomes of a value that a function is given by a parameter. */
 export function fateOfParameter(module: PyModule, parameter: PyNode): Fate {
   return flowOf({ module, node: parameter }, 0);
 }
@@ -55,11 +51,13 @@ const IS_MODULE = 'is a whole module';
 /** Functions that hand it on are followed this far. */
 const MAX_HANDED = 3;
 
-class Flow implements Fate {
+export class Flow implements Fate {
   readonly loads: Elsewhere[] = [];
   /** Whether the function that was given it gives it back. */
   isReturned = false;
   readonly strays: Stray[] = [];
+  /** What the function that loads it returns. */
+  readonly returned: PyNode[] = [];
   readonly #seen = new Set<PyNode>();
   readonly #numbers = new Set<PyNode>();
   /** What is done that fits a mapping, and not each tensor. */
@@ -80,7 +78,9 @@ class Flow implements Fate {
   }
 
   through(values: readonly PyNode[]): this {
-    for (const value of values) this.follow(value, 'mapping');
+    for (const value of values)
+      if (value.type === 'identifier' && roleOf(value) !== 'read') this.#bind(value, 'mapping');
+      else this.follow(value, 'mapping');
     this.#settle();
     return this;
   }
@@ -150,12 +150,13 @@ class Flow implements Fate {
         return;
       case 'return_statement':
         if (this.hops > 0) this.isReturned = true;
-        else this.#stray(value, 'is returned');
+        else this.returned.push(value);
         return;
       case 'expression_list':
       case 'tuple': {
         const target = unpackedTo(parent, value);
         if (target !== undefined) this.#bind(target, holds);
+        else if (this.hops === 0 && parent.parent?.type === 'return_statement') this.returned.push(value);
         else this.#stray(value, isReturned(parent) ? 'is returned' : 'is used here too');
         return;
       }
@@ -263,7 +264,7 @@ class Flow implements Fate {
     const trial = new Flow(this.module, this.hops, this.tried);
     trial.follow(value, 'mapping');
     trial.#settle();
-    return trial.strays.length === 0;
+    return trial.strays.length + trial.returned.length === 0;
   }
 
   #attribute(attribute: PyNode, value: PyNode, holds: Holds): void {

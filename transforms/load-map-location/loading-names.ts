@@ -94,7 +94,7 @@ function isGiven(alone: PyModule, node: PyNode): boolean {
 }
 
 /** An attribute that gets a value, in whichever way. */
-function isBound(attribute: PyNode): boolean {
+export function isBound(attribute: PyNode): boolean {
   if (isTarget(attribute, true)) return true;
   const { parent } = attribute;
   if (/^(?:for_statement|for_in_clause)$/.test(parent?.type ?? '')) return parent?.left === attribute;

@@ -2,7 +2,6 @@ import { calledDefinition } from '../../src/semantic/definitions.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { maySet } from '../../src/semantic/project-names.js';
 import { returnsOf } from '../../src/semantic/returns.js';
 import {
   argumentsOf,
@@ -19,15 +18,22 @@ const PARSER = 'argparse.ArgumentParser';
 const TYPES = /^(?:str|int|float|bool)$/;
 const LITERAL = /^(?:string|integer|float|true|false|none|concatenated_string|unary_operator|list|tuple)$/;
 
-/** Whether `args.name` is an option of the file's command line that is a text or a number, and nobody in the project sets it. */
+/** Whether `args.name` is an option of the file's command line that is a text or a number, and nobody sets it by a text. */
 export function isPlainOption(module: PyModule, attribute: PyNode): boolean {
   const name = attribute.attribute?.text ?? '';
   const object = attribute.object;
   if (object?.type !== 'identifier' || !isParsed(module, object)) return false;
   const options = optionsNamed(module, name);
   if (options.length === 0 || !options.every((call) => isPlainArgument(call))) return false;
-  if (maySet(module.alone, name) || module.mentions(/\bset_defaults\(/)) return false;
-  return module.around.summaries({ word: name, beside: [] }, maySet)?.includes(true) === false;
+  if (setsByText(module.alone) || module.mentions(/\bset_defaults\(/)) return false;
+  return module.around.summaries({ word: name, beside: [] }, setsByText)?.includes(true) === false;
+}
+
+/** `setattr(args, key, value)`, `vars(args)[key] = value`; to look at all of them, or to print them, sets none. */
+export function setsByText(alone: PyModule): boolean {
+  return alone.mentions(
+    /setattr(?:__)?\(|__getattribute__|(?<![.\w]|\*\*|(?:print|dict|sorted|len|str|dumps?|pformat|pprint)\(|\bconfig=|\bin )(?:vars\([^()]*\)|(?:[\w.]+|[)\]])\.__dict__)(?!\.(?:items|keys|values|get)\()/,
+  );
 }
 
 function isParsed(module: PyModule, variable: PyNode): boolean {

@@ -2,11 +2,12 @@ import { basename, dirname } from 'node:path/posix';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
-import { isProgram } from '../../src/semantic/program.js';
+import { importsProgram } from '../../src/semantic/program.js';
 import { argumentsOf, enclosingFunction, statementOf } from '../../src/semantic/statements.js';
 import { isUnbound } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isInstallable } from './installed.js';
+import { isInstallable, isScript } from './installed.js';
+import { placeOf, spelledOut } from './place.js';
 
 /** They give all variables of a place, or run a text that may read them. */
 const READERS = ['eval', 'exec', 'globals', 'locals', 'vars'];
@@ -14,7 +15,8 @@ const READERS = ['eval', 'exec', 'globals', 'locals', 'vars'];
 const IMPORTS = ['import_from_statement', 'import_statement'] as const;
 
 /** The variables of whoever called. */
-const FRAMES = /\b(?:f_locals|f_globals|f_back|_?(?:current|get)_?frame|getargvalues)\b|\binspect\.stack\b/;
+const FRAMES =
+  /\b(?:f_locals|f_globals|f_back|currentframe|_getframe|_current_frames|getargvalues)\b|\binspect\.(?:stack|trace|getinnerframes|getouterframes)\b/;
 
 /**
  * Whether some code may read the variable that gets a value by its name, as a text. What a function binds for itself is out of
@@ -58,16 +60,37 @@ function readsImport(module: PyModule, call: PyNode): boolean {
  */
 export function isReadElsewhere(module: PyModule, variable: PyNode): boolean {
   if (module.resolve(variable) !== module.scope || isInstallable(module)) return true;
+  const asked = (word: string, look: (alone: PyModule, word: string) => boolean) =>
+    module.around.summaries({ word, beside: [] }, look)?.includes(true) !== false;
   // Who reads a file that no program of the project leads to, nobody knows.
-  if (module.around.summaries({ word: 'import', beside: [] }, isProgram)?.includes(true) !== true)
+  if (
+    !isScript(module.alone) &&
+    module.around.summaries({ word: 'import', beside: [] }, isScript)?.includes(true) !== true
+  )
     return true;
-  const files = module.around.summaries({ word: variable.text, beside: [] }, mayRead);
   const home = basename(module.path, '.py').replace(/^__init__$/, basename(dirname(module.path)));
-  const importers = module.around.summaries({ word: home, beside: [] }, looksThrough);
-  const others = ['import_module', '__import__', 'modules'].map((word) =>
-    module.around.summaries({ word, beside: [] }, looksThroughAny),
+  // They give the variables of a file by names that are texts.
+  if (['runpy', 'SourceFileLoader', 'spec_from_file_location'].some((word) => asked(word, getsByText)))
+    return true;
+  const own = placeOf(module.path).replace(/\.__init__$/, '');
+  const named = module.around.summaries({ word: home, beside: [] }, importsWith)?.flat();
+  const mayBeOwn = (dotted: string) => `.${dotted}`.endsWith(own) || own.endsWith(`.${dotted}`);
+  const isImported =
+    named === undefined || named.some(mayBeOwn) || BY_TEXT.some((word) => asked(word, getsByText));
+  if (!isImported) return asked(variable.text, readsUnbound);
+  return (
+    asked(variable.text, mayRead) ||
+    asked(home, looksThrough) ||
+    ['import_module', '__import__', 'modules'].some((word) => asked(word, looksThroughAny))
   );
-  return [files, importers, ...others].some((found) => found?.includes(true) !== false);
+}
+
+/** They get at a file that no import names. */
+const BY_TEXT = ['__import__', '__main__', 'import_module', 'modules'];
+
+function getsByText(alone: PyModule, word: string): boolean {
+  if (word === '__main__') return importsProgram(alone);
+  return word !== 'modules' || alone.mentions(/\bsys\.modules\b/);
 }
 
 /** Whether it gets at names in modules of which nothing tells which they are. */
@@ -78,10 +101,7 @@ function looksThroughAny(alone: PyModule): boolean {
 
 /** Whether a file imports a module, and gets at the names in it otherwise than by writing them. */
 function looksThrough(alone: PyModule, home: string): boolean {
-  const isImporter = alone
-    .words(home)
-    .some((node) => /^import/.test(node.closest(...IMPORTS, 'block', 'module')?.type ?? ''));
-  if (!isImporter) return false;
+  if (importsWith(alone, home).length === 0) return false;
   // Who gets them from a package is not looked for.
   if (basename(alone.path) === '__init__.py' && alone.mentions(/\bimport[ \t]*\*/)) return true;
   if (alone.mentions(/(?<![.\w])(?:globals|locals|eval|exec|dir|vars)\(|__dict__/)) return true;
@@ -91,14 +111,46 @@ function looksThrough(alone: PyModule, home: string): boolean {
   });
 }
 
-function mayRead(alone: PyModule, name: string): boolean {
-  return alone.words(name).some((node) => {
-    if (node.type !== 'identifier' || node.text !== name) return false;
-    if (node.parent?.type === 'attribute' && node.parent.attribute === node)
-      return node.parent.object?.text !== 'self';
-    if (node.parent?.type === 'keyword_argument' && node.parent.name === node) return false;
-    if (node.closest('import_from_statement', 'block', 'module')?.type === 'import_from_statement')
-      return true;
-    return roleOf(node) === 'read' && alone.resolve(node) === undefined;
+/** The dotted names that a file imports, or imports from, up to this word in them; `.lib.nets` for a relative import. */
+function importsWith(alone: PyModule, home: string): readonly string[] {
+  return alone.words(home).flatMap((node) => {
+    const statement = node.closest(...IMPORTS, 'block', 'module');
+    if (!/^import/.test(statement?.type ?? '')) return [];
+    const from = statement?.module_name;
+    const name = node.closest('dotted_name')?.text ?? node.text;
+    const base = from?.text.startsWith('.') ? spelledOut(placeOf(alone.path), from.text) : from?.text;
+    const names = [...(base?.split('.') ?? []), ...(from?.contains(node) ? [] : name.split('.'))];
+    return names.slice(0, names.lastIndexOf(home) + 1).join('.');
   });
+}
+
+/** Whether a file reads a name that it binds nowhere: another one may be run in its place. */
+function readsUnbound(alone: PyModule, name: string): boolean {
+  return alone
+    .words(name)
+    .some(
+      (node) =>
+        node.type === 'identifier' &&
+        node.text === name &&
+        roleOf(node) === 'read' &&
+        node.parent?.attribute !== node &&
+        alone.resolve(node) === undefined,
+    );
+}
+
+function mayRead(alone: PyModule, name: string): boolean {
+  return (
+    alone.words(name).some((node) => {
+      if (node.type !== 'identifier' || node.text !== name) return false;
+      if (node.parent?.type === 'attribute' && node.parent.attribute === node)
+        return (
+          node.parent.object?.text !== 'self' &&
+          !/^(?:torch|numpy)\./.test(qualifiedName(alone, node.parent) ?? '')
+        );
+      if (node.parent?.type === 'keyword_argument' && node.parent.name === node) return false;
+      if (node.closest('import_from_statement', 'block', 'module')?.type === 'import_from_statement')
+        return true;
+      return false;
+    }) || readsUnbound(alone, name)
+  );
 }

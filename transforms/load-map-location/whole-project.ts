@@ -39,7 +39,7 @@ function findPlainLoading(module: PyModule): PlainLoading | undefined {
       !isOwnWay &&
       imports.every((dotted) => places.has(dotted) || loadsAsUsual(dotted) || hasOwnOptimizers(dotted)),
   );
-  if (!arePlain || !files.some((file) => file.isProgram)) return undefined;
+  if (!arePlain || !files.some((file) => file.isScript)) return undefined;
   return {
     isOpen: !own.isProgram && isInstallable(module),
     keepers: [...keepersAmong(module, files), ...ownOptimizers(files, places)],
