@@ -38,7 +38,8 @@ export class NestedRules {
     const { request, folder, usual } = this.setting;
     if (request.isolated || request.config !== undefined) return usual;
     const own = dirname(path);
-    return isInside(own, folder) ? this.#in(own) : usual;
+    // Only folders of the run are known.
+    return this.#known.get(own) ?? (isInside(own, folder) ? this.#in(own) : usual);
   }
 
   #in(folder: string): Rules {

@@ -243,7 +243,8 @@ export class Project {
     const engineOf = (rules: Rules, ids: ReadonlySet<string>): Engine => {
       const own = made.get(rules) ?? new Map<string, Engine>();
       made.set(rules, own);
-      const key = [...ids].join();
+      // Mostly, a file has the transforms of its config.
+      const key = ids === rules.selected ? '*' : [...ids].join();
       const known = own.get(key);
       if (known !== undefined) return known;
       const neighbours = neighboursOf(rules);
