@@ -19,6 +19,7 @@ import {
   type Site,
   type Transform,
 } from '../src/toolkit/index.js';
+import { isOnlyReadDetached } from './frozen-teacher/detached.js';
 import {
   doubtsAboutRun,
   hangsOnNothingTrained,
@@ -64,7 +65,7 @@ export const frozenTeacher: Transform<Found> = {
         'Inputs are followed to a `DataLoader`, to numpy, to detached values, or to other such networks; what else they are makes the fix unsafe.',
         'Where every use of the result is detached already, nothing about the network need be proven, and the forward no longer keeps what the `.detach()` throws away.',
         '`nn.MultiheadAttention` and the layers of `nn.Transformer` take a faster path in evaluation mode without gradients, which rounds differently; where the file, or one that it imports from the project, names them the fix is unsafe.',
-        'Looked at are networks that the file puts into evaluation mode, copies (`deepcopy`, `load_state_dict(….state_dict())`) or makes by the same class as one that it trains, where the function, or one of the file that runs it, differentiates, or where it is the `compute_loss` of a transformers trainer. What Lightning differentiates is not seen.',
+        'Looked at are networks that the file puts into evaluation mode, copies (`deepcopy`, `load_state_dict(….state_dict())`) or makes by the same class as one that it trains, and those that a step which differentiates runs by the name of one from before (`old_net`, `teacher`), where the function, or one of the file that runs it, differentiates, or where it is the `compute_loss` of a transformers trainer. What Lightning differentiates is not seen.',
         'A result that is asked for its gradient, a network that `torch.compile` or TorchScript compiles, and a reentrant checkpoint that gets the result make the fix unsafe.',
       ],
     },
@@ -86,7 +87,9 @@ export const frozenTeacher: Transform<Found> = {
   *detect(module) {
     if (isTestFile(module.path, module.text) || importsTorch(module) === 'no') return;
     for (const { runs } of teacherSites(module)) {
-      for (const site of stretches(runs.map((run) => ({ run, doubts: doubtsAboutRun(module, run) })))) {
+      // What is only read detached is the business of `no-grad-block`, unless the file shows that it is such a network.
+      const own = runs.filter((run) => !run.isGuess || !isOnlyReadDetached(module, run));
+      for (const site of stretches(own.map((run) => ({ run, doubts: doubtsAboutRun(module, run) })))) {
         const networks = site.flatMap(({ run }) => run.networks);
         const [node] = networks;
         if (node === undefined) continue;
@@ -138,5 +141,6 @@ function stretches(runs: readonly Looked[]): readonly (readonly Looked[])[] {
     else if (!isForbidden) found.push([each]);
     isOpen = !isForbidden;
   }
-  return found.length === 0 ? [runs] : found;
+  const told = runs.filter(({ run }) => !run.isGuess);
+  return found.length > 0 || told.length === 0 ? found : [told];
 }

@@ -80,7 +80,7 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
   const names = new Set(run.networks.map(({ text }) => text));
   for (const question of strangersRunIn(module, run.statement, names)) yield unknown(question);
   const { teachers, trained } = networksIn(module);
-  const graphless = new Graphless(module, teachers, trained);
+  const graphless = new Graphless(module, new Set([...teachers, ...names]), trained);
   const buffers = run.targets.flatMap((each) => plainBuffer(module, each) ?? []);
   const input = first([run.value, ...buffers], (each) => graphless.doubt(each));
   const own = run.networks.map((each) => [`${each.text} ${enclosingFunction(each)?.start}`, each] as const);

@@ -2,6 +2,7 @@ import { isOfModule } from '../../src/library/library.js';
 import { placesOf } from '../../src/semantic/called-name.js';
 import { calledDefinition } from '../../src/semantic/definitions.js';
 import { functionUses } from '../../src/semantic/function-uses.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import {
   argumentsOf,
@@ -9,7 +10,9 @@ import {
   enclosingFunction,
   enclosingWiths,
   isCallee,
+  isPlainPath,
   methodName,
+  ownNodes,
   statementOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
@@ -37,6 +40,8 @@ export interface TeacherRun {
   readonly targets: readonly PyNode[];
   /** The networks, as written there. */
   readonly networks: readonly PyNode[];
+  /** Nothing but what they are called, and that the file trains another, lets one ask: what forbids it need not be told. */
+  readonly isGuess: boolean;
 }
 
 /** Such statements that follow one another. */
@@ -49,7 +54,7 @@ export function teacherSites(module: PyModule): readonly TeacherSite[] {
   if (backwards(module).length === 0 && lossesOfTrainers(module).length === 0) return [];
   const { teachers } = networksOfFile(module);
   const runs = new Map<PyNode, PyNode[]>();
-  for (const text of teachers) {
+  for (const text of [...teachers, ...guesses(module)]) {
     for (const network of placesOf(module, text)) {
       const call = callOn(network);
       if (call === undefined || !mayRun(call, text) || !isDifferentiatedAround(module, call)) continue;
@@ -67,8 +72,32 @@ export function teacherSites(module: PyModule): readonly TeacherSite[] {
     [...runs]
       .sort(([a], [b]) => a.start - b.start)
       .filter(([statement]) => isNeeded(module, enclosingFunction(statement) ?? module.root, statement))
-      .flatMap(([statement, networks]) => runOf(module, statement, networks) ?? []),
+      .flatMap(([statement, networks]) => runOf(module, statement, networks) ?? [])
+      .map((run) => ({ ...run, isGuess: !run.networks.some(({ text }) => teachers.has(text)) })),
   );
+}
+
+/** `prev_layer`, `old_head`, `teacher`: what is not trained any more, as it is called. */
+const OF_BEFORE =
+  /^(?:prev|previous|old|teacher|ref|reference|frozen|fixed|pretrained|ema)(?:_|$)|_(?:old|teacher|frozen|ref)$/;
+
+/** What is called so beside a backward, and which the file neither trains nor freezes: a teacher that is given in. */
+function guesses(module: PyModule): ReadonlySet<string> {
+  const { teachers, trained, frozen } = networksOfFile(module);
+  const owners = new Set(backwards(module).map(({ call }) => enclosingFunction(call) ?? module.root));
+  const found = new Set<string>();
+  for (const owner of owners) {
+    for (const call of ownNodes(owner)) {
+      const callee = call.type === 'call' ? call.function : undefined;
+      if (callee === undefined || !isPlainPath(callee)) continue;
+      const { text: name } = callee.attribute ?? callee;
+      if (!OF_BEFORE.test(name)) continue;
+      if (qualifiedName(module, callee) !== undefined || calledDefinition(module, call) !== undefined)
+        continue;
+      if (![teachers, trained, frozen].some((known) => known.has(callee.text))) found.add(callee.text);
+    }
+  }
+  return found;
 }
 
 /** What is differentiated hangs on this run, and on no other network: then this one is what is trained. */
@@ -147,7 +176,11 @@ function mayRun(call: PyNode, text: string): boolean {
 }
 
 /** `y = net(x)`, `a, b = net(x)`, `y[mask] = net(x)` of a tensor that was made here, `return net(x)`. */
-function runOf(module: PyModule, statement: PyNode, networks: readonly PyNode[]): TeacherRun | undefined {
+function runOf(
+  module: PyModule,
+  statement: PyNode,
+  networks: readonly PyNode[],
+): Omit<TeacherRun, 'isGuess'> | undefined {
   if (statement.type === 'return_statement') {
     const [value] = statement.named;
     return value === undefined ? undefined : { statement, value, targets: [], networks };

@@ -24,6 +24,8 @@ import { walkedFor } from './walked-parameters.js';
 export interface Networks {
   readonly teachers: ReadonlySet<string>;
   readonly trained: ReadonlySet<string>;
+  /** Those whose gradients are switched off. */
+  readonly frozen: ReadonlySet<string>;
 }
 
 export function networksIn(module: PyModule): Networks {
@@ -58,7 +60,7 @@ function findNetworks(module: PyModule): Networks {
     if (mode?.type === 'false') frozen.add(networkOf(call)?.text ?? '');
   }
   for (const text of [...trained, ...frozen, 'self', '']) teachers.delete(text);
-  return { teachers, trained };
+  return { teachers, trained, frozen };
 }
 
 /** `target.load_state_dict(net.state_dict())`, `target = copy.deepcopy(net)`. */
