@@ -1,4 +1,3 @@
-import { packageOf } from '../../src/library/library.js';
 import { LR_SCHEDULERS, TORCH } from '../../src/library/names.js';
 import { ancestryOf, definitionNamed, methodNamed } from '../../src/semantic/definitions.js';
 import { definitionOf } from '../../src/semantic/flow.js';
@@ -106,13 +105,8 @@ function isSetting(alone: PyModule, value: PyNode | undefined): boolean {
   return writes.length === 1 && writes.every((write) => definitionOf(write).kind === 'parameter');
 }
 
-/** Calls that give no tensors, or only those that they are given. */
-function isPlainCall(path: string): boolean {
-  return (
-    /^(?:types|weakref|torch\.optim)\./.test(path) ||
-    /^(?:plain|arguments)$/.test(`${packageOf(path)?.gives}`)
-  );
-}
+/** Calls that give no tensors. */
+const PLAIN_CALLS = /^(?:math|numpy|copy|functools|types|weakref|torch\.optim)\.|^collections\.Counter$/;
 
 /** Whether an object holds more than numbers and what it was given: a call of other code may give it a tensor. */
 function holdsMore(alone: PyModule, classNode: PyNode): boolean {
@@ -121,12 +115,24 @@ function holdsMore(alone: PyModule, classNode: PyNode): boolean {
     if (target?.type !== 'attribute') return false;
     return [...(node.right?.walk() ?? [])].some((each) => {
       const callee = each.type === 'call' ? each.function : undefined;
-      if (callee === undefined) return false;
+      if (callee === undefined) return isOfFile(alone, each);
       if (callee.type === 'identifier' && alone.resolve(callee) === undefined) return false;
       // `self.periods[self.starts.index(step)]` is what one of them holds already.
       if (each.parent?.closest('subscript', 'assignment')?.subscript?.contains(each)) return false;
-      return !isPlainCall(qualifiedName(alone, callee) ?? '');
+      const path = qualifiedName(alone, callee) ?? '';
+      const isEmpty = path === 'collections.defaultdict' && argumentsOf(each).length < 2;
+      return !isEmpty && !PLAIN_CALLS.test(path);
     });
+  });
+}
+
+/** A variable of the file that holds more than a number or a text. */
+function isOfFile(alone: PyModule, node: PyNode): boolean {
+  if (node.type !== 'identifier' || node.parent?.attribute === node || alone.resolve(node) !== alone.scope)
+    return false;
+  return alone.writes(alone.scope, node.text).some((write) => {
+    const found = definitionOf(write);
+    return found.kind === 'value' && !isSetting(alone, found.value);
   });
 }
 
