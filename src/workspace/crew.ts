@@ -116,7 +116,8 @@ export class Crew {
   }
 
   take(): number | undefined {
-    return this.#pile.last() ?? this.#orphans.pop() ?? (this.hasDesk ? undefined : this.#desk.take());
+    const index = this.#members.size > 0 ? this.#pile.last() : this.#pile.first();
+    return index ?? this.#orphans.pop() ?? (this.hasDesk ? undefined : this.#desk.take());
   }
 
   answer(index: number, examined: Examined): void {

@@ -3,8 +3,8 @@ const FRONT = 1;
 const BACK = 2;
 
 /**
- * The jobs of a run that nobody has taken, the largest in front. Threads take them from there; the main thread, which has to
- * hear signals and leaves what takes long, from the back.
+ * The jobs of a run that nobody has taken, the largest in front. Threads take them from there; beside them the main thread,
+ * which has to hear signals and leaves what takes long, from the back.
  */
 export class Pile {
   constructor(
