@@ -344,3 +344,7 @@ export const DIFFERENTIATION_WORDS: readonly string[] = [
   ...['create_graph', 'register_hook', 'retain_grad', 'functorch', 'hessian', 'jacobian', 'jacrev', 'jacfwd'],
   ...['hvp', 'vhp', 'vjp', 'jvp', 'linearize', 'grad_and_value', 'value_and_grad'],
 ];
+
+/** The methods that Python, numpy and torch call where no name shows. */
+export const SPECIAL_METHODS =
+  /^__(?:[ri]?(?:add|and|divmod|floordiv|lshift|matmul|mod|mul|or|pow|rshift|sub|truediv|xor)|a?(?:enter|exit|iter|next)|abs|array(?:_\w+)?|await|bool|buffer|bytes|call|ceil|class_getitem|complex|contains|copy|deepcopy|del|dlpack\w*|cuda_array_interface|delattr|delete|delitem|dir|eq|float|floor|format|fspath|ge|get|getattr|getattribute|getitems?|getnewargs(?:_ex)?|getstate|gt|hash|index|init|init_subclass|instancecheck|int|invert|le|len|length_hint|lt|missing|ne|neg|new|pos|post_init|prepare|reduce|reduce_ex|repr|reversed|round|set|set_name|setattr|setitem|setstate|sizeof|str|subclasscheck|subclasshook|torch_\w+|trunc)__$/;

@@ -3,6 +3,7 @@ import type { Elsewhere } from './elsewhere.js';
 import type { PyModule } from './module.js';
 import { allNodes, contextManagers, enclosingClass, enclosingFunction, isAsync } from './statements.js';
 import { usesElsewhere } from './uses-elsewhere.js';
+import { isUnbound } from './variables.js';
 
 export interface Catching {
   /** A handler in another file that may get an error of the function, and goes on without raising it again. */
@@ -171,10 +172,37 @@ function raisesAgain(clause: PyNode): boolean {
   return last?.type === 'raise_statement' && last.named.length === 0;
 }
 
-/** In the body of a `try` of the same function. */
-export function isTried(node: PyNode): boolean {
-  const tried = node.closest('try_statement', 'function_definition');
-  return tried?.type === 'try_statement' && tried.body?.contains(node) === true;
+/** What torch says of a graph is a `RuntimeError`; a handler of these alone does not hear it. */
+const OTHER_ERRORS =
+  /^(?:Assertion|Attribute|EOF|FileExists|FileNotFound|Import|Index|IO|Key|ModuleNotFound|Name|OS|Permission|Timeout|Type|UnboundLocal|Unicode(?:Decode|Encode)?|Value|ZeroDivision)Error$|^(?:KeyboardInterrupt|Stop(?:Async)?Iteration|SystemExit)$/;
+
+/** In the body of a `try` of the same function that may go on without what torch refuses, and in another way. */
+export function isTried(module: PyModule, node: PyNode): boolean {
+  let inner = node;
+  for (let at = node.parent; at !== undefined && at.type !== 'function_definition'; at = at.parent) {
+    const { body } = at;
+    if (body !== undefined && body === inner)
+      if (handlersOf(at).some((clause) => hearsTorch(module, clause) && !repeats(clause, body))) return true;
+    inner = at;
+  }
+  return false;
+}
+
+function hearsTorch(module: PyModule, clause: PyNode): boolean {
+  if (clause.type !== 'except_clause') return true;
+  const [errors] = clause.named;
+  const head = errors?.type === 'as_pattern' ? errors.named[0] : errors;
+  if (head === undefined || head.type === 'block') return true;
+  const names = head.type === 'tuple' ? head.named : [head];
+  return names.some((name) => !OTHER_ERRORS.test(name.text) || !isUnbound(module, name));
+}
+
+/** `except: x = x.detach().numpy()` after `try: x = x.numpy()`: the same, whichever runs. */
+function repeats(clause: PyNode, body: PyNode): boolean {
+  const plain = (text: string): string =>
+    text.replace(/\.detach\(\)|\.data\b(?!\()/g, '').replace(/\s+/g, ' ');
+  const again = clause.childOfType('block');
+  return again !== undefined && body.named.length === 1 && plain(again.text) === plain(body.text);
 }
 
 /** `assert not y.requires_grad`, `if y.requires_grad: raise …`: what passes with gradients on passes without. */

@@ -242,6 +242,7 @@ describe('--show-settings', () => {
     expect(answer.stdout).toBe(`\
 config: memfix.toml
 unsafe fixes: no
+fail on: any
 transforms: new-word
 assume: nothing
 versions in .:
@@ -270,6 +271,7 @@ versions in apps/new:
 config: memfix.toml
 root: .
 unsafe fixes: yes
+fail on: any
 transforms: drop-hold, calm-risk, hear-hint, spare-fine, rare-word
 unfixable: hear-hint
 exclude: legacy/
@@ -291,7 +293,7 @@ versions in .: none found
       'opt-in',
     );
     expect(stdout).toBe(
-      'config: none\nunsafe fixes: no\ntransforms: rare-word\noptions:\n  rare-word.depth = 3\nassume: nothing\nversions in .: none found\n',
+      'config: none\nunsafe fixes: no\nfail on: any\ntransforms: rare-word\noptions:\n  rare-word.depth = 3\nassume: nothing\nversions in .: none found\n',
     );
   });
 
@@ -311,6 +313,7 @@ versions in .: none found
       root: null,
       transforms: ['new-word'],
       unsafeFixes: false,
+      failOn: ['any'],
       unfixable: [],
       exclude: [],
       perFileIgnores: {},

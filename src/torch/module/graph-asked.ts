@@ -53,7 +53,7 @@ function asks(alone: PyModule, name: PyNode): boolean {
   const isAttribute = whole !== name;
   if (FACTS.has(name.text))
     return isAttribute && !isTarget(whole) && !isParameter(alone, whole.object ?? whole);
-  if (!isCallee(whole) || !isTried(whole)) return false;
+  if (!isCallee(whole) || !isTried(alone, whole)) return false;
   return name.text === 'numpy' ? isAttribute : qualifiedName(alone, whole) === DEEPCOPY;
 }
 

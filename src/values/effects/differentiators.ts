@@ -4,7 +4,7 @@ import { ancestryOf, attributeOfSelf, methodsOf } from '../../semantic/definitio
 import { makerOf } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
 import { Gathered } from '../../semantic/gathered.js';
-import { isRunOnTheSpot } from '../../semantic/given-away.js';
+import { isOnlyAsked, isRunOnTheSpot } from '../../semantic/given-away.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { isOwnMember } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -39,6 +39,8 @@ export interface Differentiator {
   readonly arity: Arity;
   /** It is nameless and handed on, or decorated: it may be called by another name. */
   readonly isValue: boolean;
+  /** It runs where it is read: a property, or what another decorator may make one. */
+  readonly isRead: boolean;
   /** Going through what it gives runs it: it yields, or a library that is gone through is given it. */
   readonly isIterated: boolean;
 }
@@ -95,14 +97,13 @@ function* findDifferentiators(module: PyModule): Generator<Differentiator | unde
   }
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     const mention = { word: at.name, beside: besideCallsOf(at) };
-    const question = questionFor(mention);
+    const question = `${questionFor(mention)} ${at.isRead}`;
     if (asked.has(question) || !isCalledByName(at)) continue;
     asked.add(question);
-    const files = asked.size > MOST_CALLED ? undefined : module.around.summaries(mention, callersIn);
+    const look = at.isRead ? readersIn : callersIn;
+    const files = asked.size > MOST_CALLED ? undefined : module.around.summaries(mention, look);
     if (files === undefined) return yield undefined;
-    yield* add(
-      [...files, callersIn(module.alone, at.name)].map((all) => all.map((each) => because(each, at))),
-    );
+    yield* add([...files, look(module.alone, at.name)].map((all) => all.map((each) => because(each, at))));
   }
 }
 
@@ -147,12 +148,26 @@ function findIn(module: PyModule): readonly Differentiator[] {
   return [...functionsWith(module, uses), ...valuesWith(module, uses)];
 }
 
-/** The functions of a file that use what another one imports or has by this name. */
+/** The functions of a file that use what another one imports or has by this name. `if args.test:` runs nothing. */
 function callersIn(alone: PyModule, name: string): readonly Differentiator[] {
+  return usersIn(alone, name, (attribute) => isOfImport(alone, attribute) && !isOnlyAsked(attribute));
+}
+
+/** The same of a property, which runs where it is read. */
+function readersIn(alone: PyModule, name: string): readonly Differentiator[] {
+  return usersIn(alone, name, (attribute) => isOfImport(alone, attribute));
+}
+
+function usersIn(
+  alone: PyModule,
+  name: string,
+  runs: (attribute: PyNode) => boolean,
+): readonly Differentiator[] {
   const uses = alone.words(name).flatMap((node): readonly GradUse[] => {
     const words = `runs \`${name}\``;
-    const attribute = node.parent?.type === 'attribute' && node.parent.attribute === node;
-    if (attribute) return isOfImport(alone, node.parent ?? node) ? [{ node, words }] : [];
+    const { parent } = node;
+    if (parent?.type === 'attribute' && parent.attribute === node)
+      return runs(parent) ? [{ node, words }] : [];
     const bound = node.closest('aliased_import', 'block', 'module')?.alias ?? node;
     if (node.type !== 'identifier' || importedPath(bound) === undefined) return [];
     return readsOf(alone, bound).map((read) => ({ node: read, words }));
@@ -203,6 +218,7 @@ function functionsWith(module: PyModule, uses: readonly GradUse[]): readonly Dif
       file: module.path,
       place: placeOf(module, node).replaceAll('`', ''),
       isValue: decoratorsOf(node).some(({ text }) => !PLAIN_DECORATORS.test(text)),
+      isRead: decoratorsOf(node).some(({ text }) => !CALLED_DECORATORS.test(text)),
       isIterated: isGenerator(module, node) || isGoneThrough(module, placesNamed(module, name)),
     };
   });
@@ -224,7 +240,7 @@ const CLASSLESS = {
   inherits: [],
 } as const;
 
-const NAMELESS = { name: LAMBDA, owner: undefined, ...CLASSLESS } as const;
+const NAMELESS = { name: LAMBDA, owner: undefined, isRead: false, ...CLASSLESS } as const;
 
 function lambdaWith(module: PyModule, lambda: PyNode, { words }: GradUse): readonly Differentiator[] {
   if (isGivenToLibrary(module, lambda)) return [];
@@ -283,3 +299,6 @@ function kindOfClass(module: PyModule, classNode: PyNode | undefined) {
 /** What a decorator of these leaves is called by the function's own name. */
 const PLAIN_DECORATORS =
   /^(?:staticmethod|classmethod|property|(?:abc\.)?abstractmethod|(?:\w+\.)*no_grad\(\))$/;
+
+/** What a decorator of these leaves runs where it is called, not where it is read. */
+const CALLED_DECORATORS = /^(?:staticmethod|classmethod|(?:abc\.)?abstractmethod|(?:\w+\.)*no_grad\(\))$/;

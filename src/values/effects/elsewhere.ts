@@ -5,7 +5,7 @@ import { reachedFrom } from '../../semantic/reach.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
 import { enclosingFunction } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Asking, askingForMode, askingInAnyMode, callersIn } from './forward.js';
+import { type Asking, askingForMode, askingInAnyMode, callersIn, REFUSED } from './forward.js';
 import { type DifferentiatingModule, differentiatingModule, type GradUse, gradUseReached } from './grad.js';
 
 interface UseElsewhere {
@@ -86,10 +86,17 @@ function findAskingInAnyMode(module: PyModule): readonly Asking[] | undefined {
 
 const ASKED = ['is_grad_enabled', 'requires_grad', 'grad_fn', 'is_leaf', 'needs_input_grad'];
 
+/** With these, a file goes on where torch refuses something for its graph. */
+const CATCHES = ['except', 'suppress'];
+
 function askingAround(module: PyModule, look: typeof askingForMode): readonly Asking[] | undefined {
   const asking = [...modulesAround(module)].flatMap(({ alone }) => alone.memo(look, alone));
-  for (const word of ASKED) {
-    const files = module.around.summaries({ word, beside: [] }, look);
+  const mentions = [
+    ...ASKED.map((word) => ({ word, beside: [] })),
+    ...CATCHES.map((word) => ({ word, beside: REFUSED })),
+  ];
+  for (const mention of mentions) {
+    const files = module.around.summaries(mention, look);
     if (files === undefined) return undefined;
     asking.push(...files.flat());
   }

@@ -18,7 +18,7 @@ import {
   rootOf,
   wholeName,
 } from '../../semantic/statements.js';
-import { livesIn, readsOf } from '../../semantic/variables.js';
+import { isUnbound, livesIn, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { isParameter } from '../../torch/module/graph-asked.js';
@@ -121,14 +121,15 @@ function triedWith(module: PyModule, hasGraph: (value: PyNode) => boolean): read
     module.words(word).flatMap((node): readonly PyNode[] => {
       const target = wholeName(node);
       const call = target.parent;
-      if (call?.type !== 'call' || call.function !== target || !isTried(call)) return [];
+      if (call?.type !== 'call' || call.function !== target || !isTried(module, call)) return [];
       const value = word === 'numpy' ? receiverOf(call) : argumentsOf(call)[0];
       return value !== undefined && hasGraph(value) ? [call] : [];
     }),
   );
 }
 
-const REFUSED = ['numpy', 'deepcopy', 'asarray', 'array'];
+/** What torch does not do with a graph. */
+export const REFUSED: readonly string[] = ['numpy', 'deepcopy', 'asarray', 'array'];
 
 /** Who asks for the grad mode, or whether something has a graph. Plain data: it outlives the scan. */
 export interface Asking {
@@ -156,7 +157,8 @@ function allAsking(module: PyModule, counts: (asked: string) => boolean): readon
     const owner = target.closest('class_definition')?.name?.text;
     if (!counts(asked.text)) return [];
     const name = functionNode?.name?.text ?? '';
-    if (target.closest('lambda', 'function_definition')?.type === 'lambda')
+    const lambda = target.closest('lambda', 'function_definition');
+    if (lambda?.type === 'lambda' && !isFilter(module, lambda))
       return [{ owner: owner ?? (name || 'lambda') }];
     if (functionNode === undefined) return [];
     // One that another makes is called by whoever gets it.
@@ -164,6 +166,12 @@ function allAsking(module: PyModule, counts: (asked: string) => boolean): readon
       enclosingFunction(functionNode) !== undefined || module.memo(runByForwards, module).has(functionNode);
     return [{ owner: owner ?? name, ...(!isRun && { name }) }];
   });
+}
+
+/** `filter(lambda p: p.requires_grad, …)`: part of the function around it. */
+function isFilter(module: PyModule, lambda: PyNode): boolean {
+  const callee = lambda.parent?.type === 'argument_list' ? lambda.parent.parent?.function : undefined;
+  return callee?.text === 'filter' && isUnbound(module, callee);
 }
 
 function modeAsked(module: PyModule): readonly PyNode[] {

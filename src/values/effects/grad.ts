@@ -61,8 +61,8 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
   const attribute = place.type === 'attribute' && place.attribute === identifier;
   const target = attribute ? place : identifier;
   const call = isCallee(target) ? target.parent : undefined;
-  // A custom function keeps what its own backward needs, whatever the mode.
-  if (name === 'save_for_backward') return undefined;
+  // A custom function keeps what its own backward needs, whatever the mode; a hook waits for a backward, which shows by itself.
+  if (name === 'save_for_backward' || /backward_(?:pre_)?hooks?$/.test(name)) return undefined;
   if (/(?:^|_)backward(?:$|_(?!compat))/.test(name)) {
     if (attribute ? isLayer(module, target) : call === undefined && isComputed(module, identifier))
       return undefined;
@@ -126,14 +126,19 @@ function isLayer(module: PyModule, attribute: PyNode): boolean {
 
 /** `forward, backward = output.chunk(2, -1)`: a variable that holds what was computed, which is given to torch at most. */
 function isComputed(module: PyModule, name: PyNode): boolean {
+  const ways = waysGiven(module, name);
+  // `backward_edge = fit(points)`: whoever makes a function that differentiates, does so itself, where it shows.
+  if (name.text !== 'backward' && ways.length > 0 && ways.every(({ kind }) => MADE.has(kind))) return true;
   const around = name.closest('call');
   if (around !== undefined && row(calledPath(module, around) ?? '') === undefined) return false;
-  const ways = waysGiven(module, name);
   return (
     ways.length > 0 &&
     ways.every((way) => way.kind === 'part' || (way.kind === 'value' && COMPUTED.has(way.value.type)))
   );
 }
+
+/** Ways to give a variable what an expression of the file comes to. */
+const MADE: ReadonlySet<string> = new Set(['value', 'part', 'loop']);
 
 /** Expressions that give no function of somebody's, but for what is taken out of a container. */
 const COMPUTED: ReadonlySet<string> = new Set(['binary_operator', 'subscript', 'unary_operator']);

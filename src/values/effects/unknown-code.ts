@@ -1,4 +1,4 @@
-import { NN_MODULE } from '../../library/names.js';
+import { NN_MODULE, SPECIAL_METHODS } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { attributeValues } from '../../semantic/attributes.js';
@@ -179,7 +179,7 @@ export function differentiatesUnseen(module: PyModule): Suspect | undefined {
     module,
     ({ name, owner, bases }) =>
       owner !== undefined &&
-      ((/^__\w+__$/.test(name) && !SEEN.has(name)) || bases.some((base) => LOGGING_BASE.test(base))),
+      ((SPECIAL_METHODS.test(name) && !SEEN.has(name)) || bases.some((base) => LOGGING_BASE.test(base))),
   );
 }
 
