@@ -53,13 +53,16 @@ export function passIn(
   places: Places,
   purposes: readonly Purpose[] = [...STEPS, ...LOOPS],
 ): Pass | undefined {
-  for (const { frame, isLibrary, spot } of frames.toReversed()) {
+  for (const [index, { frame, isLibrary, spot }] of [...frames.entries()].toReversed()) {
     const row = purposes.find(([, path, name]) => isOf([path, name], frame));
     if (row !== undefined) return row[0];
     // What a network computes is for whoever runs it.
     if (isLibrary || frame.name === 'forward' || spot?.line === undefined) continue;
     const module = places.moduleOf(spot.file);
     const pass = module === undefined ? undefined : passAt(module, spot.line);
+    // What a step of a training only reads is computed for that step, and beside all that it keeps.
+    if (pass === 'evaluation' && passIn(frames.slice(0, index), places, STEPS) === 'training')
+      return 'training';
     if (pass !== undefined) return pass;
   }
   return undefined;

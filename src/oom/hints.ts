@@ -3,6 +3,7 @@ import type { Frame } from './frame.js';
 import type { GradOff } from './grad-off.js';
 import type { OutOfMemory } from './log.js';
 import { heldWhenKilled, isFragmented, isOldWording, outsideOf, sizeOf } from './message.js';
+import { loadsOptimizer } from './moment.js';
 import type { Spot } from './places.js';
 import type { Setting } from './setting.js';
 
@@ -32,6 +33,9 @@ const MEANING: Readonly<Record<Moment, string>> = {
     'It was an evaluation: it keeps activations only where gradients are recorded, and outputs only where they are collected.',
   data: 'Data were being loaded.',
 };
+
+const OPTIMIZER_LOADED =
+  'The state of the optimizer was being loaded: it is copied to where the weights are, and where the file was read onto the device, it is there twice until that is done. That of Adam is twice as large as the weights that are trained.';
 
 /** What the message, its figures and the frames say, in sentences. */
 export function hintsFor(error: OutOfMemory, known: Known): readonly string[] {
@@ -155,6 +159,7 @@ function momentHints(error: OutOfMemory, { moments, gradOff, setting }: Known): 
     if (moment === 'moving' && isOfDriver(error)) return [];
     // Loading a model in an evaluation is no pass of one.
     if (moment === 'evaluation' && moments.length > 1) return [];
+    if (moment === 'loading' && loadsOptimizer(error.frames)) return [OPTIMIZER_LOADED];
     if ((moment === 'moving' || moment === 'loading') && isFull && !isOfCheckpoint(error))
       return [
         `A model was being ${moment === 'moving' ? 'moved to the device' : 'loaded'}, where tensors hold ${sizeOf(error.figures.allocated ?? 0)}: what of it is there already, and what was there before, such as a model that was trained.`,
@@ -172,7 +177,7 @@ function momentHints(error: OutOfMemory, { moments, gradOff, setting }: Known): 
 
 /** It was a file of tensors that was read, beside which the model is. */
 export function isOfCheckpoint({ frames }: Pick<OutOfMemory, 'frames'>): boolean {
-  return frames.some(({ path }) => /\/torch\/serialization\.py$/.test(path));
+  return frames.some(({ path }) => /\/torch\/serialization\.py$/.test(path)) || loadsOptimizer(frames);
 }
 
 /** Tensors held more than half of the device. */

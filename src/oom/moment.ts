@@ -6,6 +6,8 @@ type Sign = readonly [moment: Moment, path: RegExp, name: RegExp];
 
 const ANY = /^/;
 
+const OPTIMIZERS = /\/(?:torch\/optim|bitsandbytes\/optim|apex\/optimizers|deepspeed\/ops\/adam)\//;
+
 /** What a frame says about the moment, the most telling first. */
 const SIGNS: readonly Sign[] = [
   ['loading', /\/torch\/serialization\.py$|\/safetensors\//, /load|persistent|restore|<module>/],
@@ -16,7 +18,8 @@ const SIGNS: readonly Sign[] = [
     /\/torch\/optim\/|\/deepspeed\/runtime\//,
     /^(?:_init_group|_?init_state\w*|initialize_optimizer_states)$/,
   ],
-  ['optimizer', /\/(?:torch\/optim|bitsandbytes\/optim|apex\/optimizers|deepspeed\/ops\/adam)\//, ANY],
+  ['loading', OPTIMIZERS, /^load_state_dict$/],
+  ['optimizer', OPTIMIZERS, ANY],
   ['optimizer', /\/deepspeed\/runtime\//, /^(?:_?\w*optimizer_step|step)$/],
   ['moving', /\/torch\/nn\/modules\/module\.py$/, /^(?:to|cuda|_apply|convert)$/],
   ['backward', /\/torch\/autograd\/|\/torch\/_tensor\.py$/, /^(?:backward|grad|apply|_engine_run_backward)$/],
@@ -69,9 +72,15 @@ function saidBy(statement: string): Moment | undefined {
   return /\boptim\w*\.step\(/.test(statement) ? 'optimizer' : undefined;
 }
 
-/** The innermost frame that says something decides; but a forward pass that a backward pass repeats is part of that. */
+/** The innermost frame that says something decides; but a forward pass that a backward pass repeats is part of that, as is what a load calls. */
 function innermost(frames: readonly Frame[]): Moment | undefined {
   const signs = frames.map(momentIn).filter((moment) => moment !== undefined);
   const last = signs.at(-1);
+  if ((last === 'optimizer' || last === 'state') && loadsOptimizer(frames)) return 'loading';
   return last === 'forward' && signs.includes('backward') ? 'backward' : last;
+}
+
+/** The state of an optimizer was read back, which is no step of it. */
+export function loadsOptimizer(frames: readonly Frame[]): boolean {
+  return frames.some(({ path, name }) => OPTIMIZERS.test(path) && name === 'load_state_dict');
 }

@@ -26,6 +26,8 @@ export interface Near {
   readonly mark: Mark;
   /** It stands in the function, and had not run yet. */
   readonly isLater?: boolean;
+  /** It stands in the function, and this call of it had not come to it. */
+  readonly isAhead?: boolean;
   /** The statement that ran is the one that the fix is about, or among those. */
   readonly isRunning?: boolean;
 }

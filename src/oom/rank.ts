@@ -119,7 +119,10 @@ class Judge {
 
   judge(scan: Scan, finding: Finding, meta: TransformMeta): Judged {
     const nears = this.#nears(scan, finding);
-    const inTraceback = nearest(nears.filter(({ mark }) => mark.frame !== undefined));
+    const framed = nears.filter(({ mark }) => mark.frame !== undefined);
+    // Where a function calls itself, the outer call may be past it.
+    const past = framed.filter(({ isAhead }) => isAhead !== true);
+    const inTraceback = nearest(past.some(isOnStack) ? past : framed);
     const inSnapshot = nearest(nears.filter(({ mark }) => mark.frame === undefined));
     const isOurs = this.circumstances.program?.has(scan.file.path);
     const isElsewhere = isOurs === false;
@@ -165,14 +168,14 @@ class Judge {
       if (line !== undefined && lastLine !== undefined && lastLine >= first && line <= last)
         return { nearness: 'line', mark, isRunning: true };
       const isSame = !isFileOnly && within?.first === around?.first;
-      const isLater =
-        isSame &&
-        mark.isOnce === true &&
-        line !== undefined &&
-        first > line &&
-        text?.shareLoop(line, first) === false;
+      const isAhead = isSame && line !== undefined && first > line && text?.shareLoop(line, first) === false;
+      const isLater = isAhead && mark.isOnce === true;
       const nearness = !isSame ? 'file' : mark.isInnermost ? 'function' : 'stack';
-      return { nearness, mark, isLater, isRunning: isSame && isRunning };
+      return {
+        ...{ nearness, mark, isLater, isRunning: isSame && isRunning },
+        // Cells of a notebook, which have no function around them, run in any order.
+        isAhead: isAhead && within !== undefined,
+      };
     });
   }
 
@@ -220,7 +223,10 @@ class Judge {
     if (tracebacks === 0 || lasts === undefined || lasts === 'run' || isOnStack(inSnapshot)) return undefined;
     if (lasts === 'statement')
       return inTraceback?.isRunning === true ? undefined : 'what it frees is gone when its statement is done';
-    return isOnStack(inTraceback) ? undefined : 'what it frees is gone when its function returns';
+    if (!isOnStack(inTraceback)) return 'what it frees is gone when its function returns';
+    return inTraceback?.isAhead === true
+      ? 'this call had not come to it, and what it frees is gone when its function returns'
+      : undefined;
   }
 
   #otherMoment(moments: readonly Moment[]): string {

@@ -191,3 +191,75 @@ train(load(batch_size=8))
     expect(before).toContain('It ran without gradients (net.py:23), so nothing is kept');
   });
 });
+
+describe('what a step of a training only reads', () => {
+  const GAN = {
+    'gan.py': `import torch
+from torch import nn
+
+
+def diverse(net, x, z):
+    first = net(x)
+    other = net(z)
+    other = other.detach()
+    return (first - other).abs().mean()
+
+
+def train(loader):
+    net = nn.Linear(10, 10).to("cuda")
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for x, z in loader:
+        loss = diverse(net, x, z)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+train(load(batch_size=8))
+`,
+  };
+  const at = (source: string) =>
+    logOf([
+      own(GAN, 'gan.py', '<module>', 'train(load(batch_size=8))'),
+      own(GAN, 'gan.py', 'train', 'loss = diverse(net, x, z)'),
+      own(GAN, 'gan.py', 'diverse', source),
+      LINEAR,
+    ]);
+
+  test('is computed for that step', async () => {
+    const { before, next, ranked } = await told(GAN, at('other = net(z)'));
+    expect(before).toContain(FORWARD);
+    expect(next).toContain('halve it (now `batch_size=8`');
+    expect(next).not.toContain('where it evaluates');
+    expect(ranked).toContain('no-grad-block gan.py:7');
+  });
+
+  test('explains nothing before it runs', async () => {
+    const { before, others, ranked } = await told(GAN, at('first = net(x)'));
+    expect(before).toContain(FORWARD);
+    expect(ranked).not.toContain('no-grad-block gan.py:7');
+    expect(others).toContain('no-grad-block (safe): this call had not come to it');
+  });
+});
+
+test('the state of an optimizer that is loaded is no step', async () => {
+  const files = {
+    'resume.py': `import torch
+
+
+def resume(optimizer, path):
+    checkpoint = torch.load(path)
+    optimizer.load_state_dict(checkpoint["optimizer"])
+`,
+  };
+  const log = logOf([
+    own(files, 'resume.py', 'resume', 'optimizer.load_state_dict(checkpoint["optimizer"])'),
+    library('torch/optim/optimizer.py', 'load_state_dict', 'state[param] = _cast(param, v)'),
+    library('torch/optim/optimizer.py', '_process_value_according_to_param_policy', 'return value.to()'),
+  ]);
+  const { before, next } = await told(files, log);
+  expect(before).toContain('The state of the optimizer was being loaded');
+  expect(before).not.toContain('It was the step of the optimizer');
+  expect(next).toContain('map_location="cpu"');
+  expect(next).not.toContain('fused=True');
+});

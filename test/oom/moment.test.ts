@@ -57,6 +57,16 @@ test.each<readonly [what: string, frames: readonly Frame[], moments: readonly st
   ],
   ['8-bit state', stack('train.py:main', 'bitsandbytes/optim/optimizer.py:step'), ['optimizer']],
   ['a checkpoint loaded', stack('train.py:resume', 'torch/serialization.py:load'), ['loading']],
+  [
+    'the state of an optimizer loaded',
+    stack(
+      'train.py:main',
+      'torch/optim/optimizer.py:load_state_dict',
+      'torch/optim/optimizer.py:_cast',
+      'torch/optim/optimizer.py:_process_value_according_to_param_policy',
+    ),
+    ['loading'],
+  ],
   ['a checkpoint saved', stack('train.py:main', 'torch/serialization.py:_save'), ['saving']],
   [
     'a model loaded',

@@ -367,6 +367,13 @@ ${library.map((each) => `  File "${PACKAGES}/${each}\n    pass\n`).join('')}${fi
     expect(order(diagnosisOf([['leaky', 'save']], logged(twice)))).toEqual([
       'leaky: in frame 2 of the traceback, `train`',
     ]);
+    // But what a call before this one made is gone with it.
+    expect(order(diagnosisOf([['in-a-call', 'save']], logged(twice)))).toEqual([
+      'in-a-call: this call had not come to it, and what it frees is gone when its function returns',
+    ]);
+    expect(order(diagnosisOf([['in-a-call', 'keep']], logged(twice)))).toEqual([
+      'in-a-call: in frame 2 of the traceback, `train`',
+    ]);
   });
 
   test('frames that are in none of the files', () => {
