@@ -77,7 +77,52 @@ function asSafeAs(finding: Finding, strict: Scan | Skipped): Finding {
     transform === finding.transform && span.start === finding.span.start;
   const other = strict.kind === 'scan' ? strict.findings.find(isSame) : undefined;
   if (other?.safety === 'safe' && other.fix !== undefined) return finding;
-  return { ...finding, safety: 'unsafe', questions: [IN_ORDER, ...(other?.questions ?? [])] };
+  return inOrderOnly({ ...finding, questions: other?.questions ?? [] });
+}
+
+function inOrderOnly(finding: Finding): Finding {
+  if (finding.questions.includes(IN_ORDER)) return finding;
+  const safety = finding.safety === 'safe' ? 'unsafe' : finding.safety;
+  return { ...finding, safety, questions: [IN_ORDER, ...finding.questions] };
+}
+
+/** Whether a changed cell names what only cells have that it did without before: by itself, it ran. */
+function needsAnother(parser: PythonParser, text: string, before: string, now: string): boolean {
+  const known = wordsOf(before);
+  const added = [...wordsOf(now)].filter((word) => !known.has(word));
+  if (added.length === 0) return false;
+  const others = cellsIn(text)
+    .map(({ start, end }) => text.slice(start, end))
+    .filter((cell) => cell !== before && added.some((word) => cell.includes(word)))
+    .map((cell) => boundIn(parser, cell));
+  return added.some((word) => {
+    const binding = others.filter((names) => names.has(word));
+    return binding.length > 0 && binding.every((names) => ![...names].some((name) => known.has(name)));
+  });
+}
+
+function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(text.match(/[\p{L}_][\p{L}\p{N}_]*/gu));
+}
+
+/** The names that the statements at the top of a cell bind. */
+function boundIn(parser: PythonParser, cell: string): ReadonlySet<string> {
+  const tree = parser.parse(cell);
+  try {
+    return new Set(tree.root.named.flatMap(namesBound));
+  } finally {
+    tree.dispose();
+  }
+}
+
+function namesBound(statement: PyNode): readonly string[] {
+  const { type, named } = statement;
+  if (/^import(?:_from)?_statement$/.test(type)) {
+    const names = type === 'import_statement' ? named : named.slice(1);
+    return names.map((name) => name.alias?.text ?? name.text.split('.')[0] ?? '');
+  }
+  if (type === 'expression_statement') return named.flatMap((each) => each.left?.text.match(/\w+/g) ?? []);
+  return [(statement.definition ?? statement).name?.text ?? ''];
 }
 
 function fixedInCells(
@@ -98,6 +143,8 @@ function fixedInCells(
   const changed = changedCells(source.text, after);
   if (changed.some(([before, now]) => isShown(parser, before) && !isShown(parser, now)))
     return refused('a cell shows the value of its last line, and would not any more');
+  if (changed.some(([before, now]) => needsAnother(parser, source.text, before, now)))
+    return inOrderOnly(finding);
   if (changed.length < 2) return finding;
   const numbers = [...new Set(edits.map(({ start }) => cellAt(cells, start)?.number ?? 0))];
   const named = `cells ${numbers.sort((a, b) => a - b).join(' and ')}`;

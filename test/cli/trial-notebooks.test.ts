@@ -141,3 +141,31 @@ describe('a cell that ran out of memory', () => {
     expect(out).not.toContain('are of another program');
   });
 });
+
+test('a cell that names no torch, and nothing of the cell that imports it, is not given a torch', async () => {
+  const ALONE = `from transformers import AutoModel
+
+net = AutoModel.from_pretrained("tiny")
+
+
+def score(x):
+    net.eval()
+    return net(x).logits.sum().item()
+`;
+  const cwd = repositoryWith({
+    'a.ipynb': notebook({ source: 'import torch\nweights = torch.ones(3)\n' }, { source: ALONE }),
+    'b.ipynb': notebook({ source: SETUP }, { source: EVALUATE }),
+  });
+  const { stdout } = spawnSync(
+    process.execPath,
+    [join(root, 'dist/cli.js'), 'check', '--no-cache', '--output-format', 'json', '--select', 'no-grad', cwd],
+    { encoding: 'utf8' },
+  );
+  const { findings } = JSON.parse(stdout) as {
+    findings: { path: string; safety: string; unproven: unknown }[];
+  };
+  expect(findings.map(({ path, safety }) => [path.split('/').at(-1), safety])).toEqual([
+    ['a.ipynb', 'unsafe'],
+    ['b.ipynb', 'safe'],
+  ]);
+});

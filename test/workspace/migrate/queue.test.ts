@@ -102,7 +102,7 @@ describe('a campaign on a queue', () => {
       'campaign.toml': `repositories = ['file://${away}', 'file://${broken}']\nverify = '${verify}'\n`,
     });
     renameSync(away, `${away}.gone`);
-    await works.worker({ words: ['--lease', '2s'] });
+    await works.worker({ words: ['--lease', '10s'] });
     const run = works.migrate(camp, ['run', '--push']);
     await run.says(/broken: failed \(verify\)/);
     renameSync(`${away}.gone`, away);
