@@ -91,7 +91,7 @@ export async function subjectOf(context: Context): Promise<Subject> {
   const { run, sources } = draftOf(reading, read, saidIn(args));
   const remarks = [...read.remarks, ...(reading.remarks ?? [])];
   const checked = checkedRun(args, overridden(args, run));
-  const told = sources.map((source) =>
+  const told = spokenOf(sources, checked).map((source) =>
     model !== undefined && source.name === 'model'
       ? { ...source, place: undefined, words: 'said on the command line', isAssumed: false }
       : source,
@@ -103,6 +103,20 @@ export async function subjectOf(context: Context): Promise<Subject> {
     ...(script !== undefined && { script }),
     ...(around !== undefined && { around }),
   };
+}
+
+/** Of what only a training has, a run that generates says nothing. */
+const OF_TRAINING: ReadonlySet<string> = new Set([
+  ...['optimizer', 'accumulation', 'checkpointing', 'gradients in buckets', 'unused parameters'],
+]);
+
+function spokenOf(sources: readonly Source[], { task, target }: Run): readonly Source[] {
+  if (task === 'train') return sources;
+  const words = 'said on the command line';
+  return [
+    ...sources.filter(({ name }) => !OF_TRAINING.has(name)),
+    { name: 'new tokens', value: String(target), place: undefined, words, isAssumed: false },
+  ];
 }
 
 function tooMany(args: Arguments): Error {
@@ -186,8 +200,10 @@ function overridden(args: Arguments, run: Run): Run {
   const parallel =
     args.text('parallel') === undefined ? run.parallel : args.oneOf('parallel', PARALLELISMS, 'data');
   const offload = args.text('offload') === undefined ? run.offload : args.oneOf('offload', OFFLOADS, 'none');
+  const target = count(args, 'generate');
   return {
     ...run,
+    ...(target !== undefined && { task: 'generate', target }),
     parallel,
     offload,
     given: givenIn(args),

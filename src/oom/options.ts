@@ -3,7 +3,7 @@ import { argumentsOf, keywordValue } from '../semantic/statements.js';
 import { plainString } from '../semantic/strings.js';
 import type { PyNode } from '../syntax/node.js';
 import { placeText } from '../text/place.js';
-import type { Places } from './places.js';
+import type { Places, Text } from './places.js';
 
 /** An option of a script's command line that is about memory. */
 export interface Option {
@@ -28,19 +28,20 @@ const LONGEST_HELP = 80;
 export function optionsIn(files: readonly string[], places: Places): readonly Option[] {
   const found = files.flatMap((file) => {
     const module = places.moduleOf(file);
-    return module === undefined ? [] : optionsOf(module, file);
+    const text = places.textOf(file);
+    return module === undefined || text === undefined ? [] : optionsOf(module, file, text);
   });
   return found
     .filter(({ name }, index) => found.findIndex((other) => other.name === name) === index)
     .slice(0, MOST);
 }
 
-function optionsOf(module: PyModule, file: string): readonly Option[] {
+function optionsOf(module: PyModule, file: string, text: Text): readonly Option[] {
   return module.at('.add_argument').flatMap((node) => {
     const call = node.closest('call');
     const option = call === undefined ? undefined : optionOf(call);
     if (call === undefined || option === undefined) return [];
-    return [{ ...option, place: placeText(file, { line: module.lines.lineAt(call.start) }) }];
+    return [{ ...option, place: placeText(file, text.told(module.lines.lineAt(call.start))) }];
   });
 }
 

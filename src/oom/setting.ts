@@ -1,3 +1,4 @@
+import { placeText } from '../text/place.js';
 import { type Frame, isCell } from './frame.js';
 import { type Option, optionsIn } from './options.js';
 import type { Places, Spot, Text } from './places.js';
@@ -8,8 +9,8 @@ export type Driver = 'transformers' | 'lightning' | 'deepspeed' | 'accelerate';
 interface Batch {
   readonly code: string;
   readonly size: number;
-  readonly file: string;
-  readonly line: number;
+  /** `train.py:12`, or a line of a cell. */
+  readonly place: string;
 }
 
 /** What is known of the program, for advice in its own terms. */
@@ -30,6 +31,8 @@ export interface Setting {
   readonly isSingle: boolean;
   /** Of a search for sequences; 1 where none is written. */
   readonly beams: number;
+  /** How many tokens it generates, as the files write it. */
+  readonly newTokens: number | undefined;
   /** Options of its command line that are about memory. */
   readonly options: readonly Option[];
 }
@@ -73,7 +76,10 @@ export function settingOf(
   const batches = texts
     .filter(({ file }) => !NO_TRAINING.test(file))
     .flatMap(({ file, text, lines }) =>
-      batchIn(text, lines).map((found) => ({ file, ...found, line: text.told(found.line).line })),
+      batchIn(text, lines).map(({ line, ...found }) => ({
+        ...found,
+        place: placeText(file, text.told(line)),
+      })),
     );
   return {
     driver: DRIVERS.find(([, path]) => paths.some((each) => path.test(each)))?.[0],
@@ -90,11 +96,17 @@ export function settingOf(
     isNotebook: frames.some(({ frame }) => isCell(frame)),
     isSingle: around.some((line) => ONE_ITEM.test(line)),
     beams: Number(around.flatMap((line) => /\bnum_beams\s*=\s*(\d+)/.exec(line)?.[1] ?? [])[0] ?? 1),
+    newTokens: [...around, ...texts.flatMap(({ lines }) => lines)]
+      .map((line) => Number(/\bmax_new_tokens\s*=\s*(\d+)/.exec(line)?.[1]))
+      .find((count) => count > 0),
     options: optionsIn(files, places),
   };
 }
 
-function batchIn(text: Text, lines: readonly string[]): readonly Omit<Batch, 'file'>[] {
+function batchIn(
+  text: Text,
+  lines: readonly string[],
+): readonly (Omit<Batch, 'place'> & { readonly line: number })[] {
   return lines.flatMap((line, index) => {
     const set = BATCH.exec(line);
     const option = line.includes('default') ? BATCH_OPTION.exec(text.lineWith(index + 1)) : null;

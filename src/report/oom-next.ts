@@ -9,7 +9,6 @@ import {
   monitorOf,
 } from '../oom/hints.js';
 import { isFragmented, ONE_ARRAY, outsideOf, sizeOf } from '../oom/message.js';
-import { placeText } from '../text/place.js';
 import type { Moment } from '../toolkit/contract.js';
 import { shellWord } from './prose.js';
 
@@ -155,8 +154,7 @@ function stateSteps({ setting: { driver } }: Located): readonly string[] {
 
 function trainingSteps({ setting, frames }: Located): readonly string[] {
   const { driver, isHalf, isCheckpointed, batch } = setting;
-  const where =
-    batch === undefined ? '' : ` (now \`${batch.code}\`, ${placeText(batch.file, { line: batch.line })})`;
+  const where = batch === undefined ? '' : ` (now \`${batch.code}\`, ${batch.place})`;
   const [smaller, half, checkpointed] = TERMS[driver ?? 'none'];
   const last = frames.at(-1)?.frame.path ?? '';
   const isSingle = batch?.size === 1 && driver === undefined;
@@ -246,6 +244,9 @@ function hostSteps(errors: readonly Located[]): readonly string[] {
   ];
 }
 
+/** Where the files do not say how many are generated. */
+const SOME_TOKENS = 256;
+
 /** Only transformers have one: `memfix budget src/train.py --fit 23.64GiB`: what the log tells of the device, and what the script leaves open. */
 function budgetSteps({ errors, budget }: Diagnosis): readonly string[] {
   const isLikely = budget === 'can' || errors.some(({ setting }) => setting.isTransformer);
@@ -257,11 +258,18 @@ function budgetSteps({ errors, budget }: Diagnosis): readonly string[] {
       ? ''
       : ` --fit ${(Math.floor((capacity / 2 ** 30) * 100 + 1e-6) / 100).toFixed(2)}GiB`;
   const words = script === undefined ? ' 7B' : ` ${shellWord(script)}${budget === 'can' ? '' : ' 7B'}`;
-  const open =
-    budget === 'can' && script !== undefined
-      ? ''
-      : ', with the size of your model, its name or its config.json in the place of `7B`,';
+  const generating = errors.find(({ setting }) => setting.isGenerating && setting.driver === undefined);
+  const tokens = generating === undefined ? '' : ` --generate ${generating.setting.newTokens ?? SOME_TOKENS}`;
+  const places = [
+    ...(budget === 'can' && script !== undefined
+      ? []
+      : ['the size of your model, its name or its config.json in the place of `7B`']),
+    ...(generating !== undefined && generating.setting.newTokens === undefined
+      ? [`the number of new tokens in that of \`${SOME_TOKENS}\``]
+      : []),
+  ];
+  const open = places.length === 0 ? '' : `, with ${places.join(', and ')},`;
   return [
-    `See whether the run can fit at all: \`memfix budget${words}${fit}\`${open} adds up what it needs and names the gentlest changes.`,
+    `See whether the run can fit at all: \`memfix budget${words}${tokens}${fit}\`${open} adds up what it needs and names the gentlest changes.`,
   ];
 }

@@ -46,6 +46,20 @@ test('what is said on the command line goes first', async () => {
   expect(stdout).toMatch(/\n {2}batch +2 +said on the command line\n/);
 });
 
+test('a script that generates needs nothing that only a training does', async () => {
+  const words = ['budget', 'train.py', '--generate', '256', '--batch', '1', '--sequence', '512'];
+  const { stdout } = await memfix({ cwd: folder(), transforms }, ...words);
+  expect(stdout).toMatch(/^6\.74B parameters, bf16 · generation · batch 1 × 512 · /);
+  expect(stdout).toMatch(/\n {2}new tokens +256 +said on the command line\n/);
+  expect(stdout).not.toMatch(/optimizer|gradients|accumulation/);
+  const { stdout: alone } = await memfix(
+    { cwd: folder(), transforms },
+    ...['budget', 'meta-llama/Llama-2-7b-hf', ...words.slice(2)],
+  );
+  const peak = /\n {2}peak +\S+ GiB/;
+  expect(peak.exec(stdout)?.[0].replace(/ +/, ' ')).toBe(peak.exec(alone)?.[0].replace(/ +/, ' '));
+});
+
 test('settings beside it are read as well', async () => {
   const cwd = folder({
     'ds.json': '{"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 3}}',

@@ -303,6 +303,9 @@ def fit(model, data):
     expect(text).not.toContain('said.append');
     expect(next).toContain('`max_new_tokens`');
     expect(next).not.toContain('smaller batch');
+    expect(next).toContain(
+      '`memfix budget judge.py 7B --generate 256 --fit 7.78GiB`, with the size of your model, its name or its config.json in the place of `7B`, and the number of new tokens in that of `256`, adds up',
+    );
   });
 
   test('a pass without gradients keeps no activations', async () => {

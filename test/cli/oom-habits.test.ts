@@ -78,18 +78,43 @@ test('a search of many beams is named, also where the log does not show `generat
   const files = {
     'sum.py': `def summaries(model, batches):
     return [
-        model.generate(batch, num_beams=8)
+        model.generate(batch, num_beams=8, max_new_tokens=64)
         for batch in batches
     ]
 `,
   };
   const log = logOf([
-    own(files, 'sum.py', 'summaries', 'model.generate(batch, num_beams=8)'),
+    own(files, 'sum.py', 'summaries', 'model.generate(batch, num_beams=8, max_new_tokens=64)'),
     library('torch/utils/_contextlib.py', 'decorate_context'),
     library('transformers/models/pegasus/modeling_pegasus.py', 'forward'),
   ]);
   const { next } = await told(files, log);
   expect(next).toContain('Search with fewer beams than `num_beams=8`');
+  expect(next).toContain('`memfix budget sum.py 7B --generate 64 --fit');
+});
+
+test('places in a notebook are told by cell', async () => {
+  const cells = [
+    'import torch\nfrom torch.utils.data import DataLoader',
+    'loader = DataLoader(rows, batch_size=64)',
+    'for x in loader:\n    loss = model(x).sum()\n    loss.backward()',
+  ].map((source, index) => ({ cell_type: 'code', execution_count: index + 1, source, outputs: [] }));
+  const files = { 'run.ipynb': JSON.stringify({ cells, metadata: {}, nbformat: 4 }) };
+  const log = [
+    'OutOfMemoryError                          Traceback (most recent call last)',
+    'Cell In[3], line 2',
+    '      1 for x in loader:',
+    '----> 2     loss = model(x).sum()',
+    '      3     loss.backward()',
+    '',
+    `File ${LINEAR[0]}:99, in forward(self, input)`,
+    '---> 99 return F.linear(input)',
+    '',
+    `OutOfMemoryError: ${FULL}`,
+    '',
+  ].join('\n');
+  const { next } = await told(files, log);
+  expect(next).toContain('halve it (now `batch_size=64`, run.ipynb: cell 2, line 1)');
 });
 
 test('lambdas and comprehensions are where they are written', async () => {
