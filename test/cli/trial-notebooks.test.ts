@@ -142,7 +142,31 @@ describe('a cell that ran out of memory', () => {
   });
 });
 
-test('a cell that names no torch, and nothing of the cell that imports it, is not given a torch', async () => {
+function checked(cwd: string, id: string): readonly (readonly [string | undefined, string])[] {
+  const { stdout } = spawnSync(
+    process.execPath,
+    [join(root, 'dist/cli.js'), 'check', '--no-cache', '--output-format', 'json', '--select', id, cwd],
+    { encoding: 'utf8' },
+  );
+  const { findings } = JSON.parse(stdout) as { findings: { path: string; safety: string }[] };
+  return findings.map(({ path, safety }) => [path.split('/').at(-1), safety]);
+}
+
+test('what a cell leaves behind with its graph may be differentiated by hand, whichever fix it is', () => {
+  const TEACHER = `teacher = nn.Linear(4, 1).eval()
+target = teacher(torch.ones(2, 4))
+`;
+  const TRAIN = `loss = criterion(model(torch.ones(2, 4)), target)
+loss.backward()
+torch.optim.SGD(model.parameters(), lr=0.1).step()
+`;
+  const cwd = repositoryWith({
+    'a.ipynb': notebook({ source: SETUP }, { source: TEACHER }, { source: TRAIN }),
+  });
+  expect(checked(cwd, 'frozen-teacher')).toEqual([['a.ipynb', 'unsafe']]);
+});
+
+test('a cell that names no torch, and nothing of the cell that imports it, is not given a torch', () => {
   const ALONE = `from transformers import AutoModel
 
 net = AutoModel.from_pretrained("tiny")
@@ -156,15 +180,7 @@ def score(x):
     'a.ipynb': notebook({ source: 'import torch\nweights = torch.ones(3)\n' }, { source: ALONE }),
     'b.ipynb': notebook({ source: SETUP }, { source: EVALUATE }),
   });
-  const { stdout } = spawnSync(
-    process.execPath,
-    [join(root, 'dist/cli.js'), 'check', '--no-cache', '--output-format', 'json', '--select', 'no-grad', cwd],
-    { encoding: 'utf8' },
-  );
-  const { findings } = JSON.parse(stdout) as {
-    findings: { path: string; safety: string; unproven: unknown }[];
-  };
-  expect(findings.map(({ path, safety }) => [path.split('/').at(-1), safety])).toEqual([
+  expect(checked(cwd, 'no-grad')).toEqual([
     ['a.ipynb', 'unsafe'],
     ['b.ipynb', 'safe'],
   ]);

@@ -2,6 +2,7 @@ import { definitionOf } from '../../src/semantic/flow.js';
 import { shown, spotOf } from '../../src/semantic/gate.js';
 import { readerOfVariables } from '../../src/semantic/liveness.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { isNotebook } from '../../src/semantic/program.js';
 import { mayBeReadElsewhere } from '../../src/semantic/project-names.js';
 import { ask } from '../../src/semantic/question.js';
 import type { Reason } from '../../src/semantic/reason.js';
@@ -23,8 +24,10 @@ import { networksIn } from '../../src/torch/grad/teachers.js';
 import { ONLY_READ } from '../../src/torch/questions.js';
 import { classAskingForModeAround } from '../../src/values/effects/elsewhere.js';
 import { hookElsewhere } from '../../src/values/effects/forward.js';
+import { onlyReadInNotebook } from '../../src/values/effects/mode.js';
 import { strangersRunIn } from '../../src/values/effects/strangers-called.js';
 import { differentiatingNetwork } from '../../src/values/effects/unknown-code.js';
+import { valueOf } from '../../src/values/index.js';
 import { plainBuffer } from '../../src/values/value/plain-buffer.js';
 import { isOnlyReadDetached, readsAt } from './detached.js';
 import { type Fate, fateOf } from './fate.js';
@@ -93,7 +96,10 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
       otherwise: `the parameters of \`${shown(networks[0] ?? run.value)}\` need no gradient: nothing is recorded`,
     };
   const open = openTo(module, run);
-  if (open !== undefined)
+  if (isNotebook(module) && enclosingFunction(run.statement) === undefined) {
+    if (valueOf(module, run.value).mayHaveGraph())
+      yield unknown(onlyReadInNotebook(run.targets.map(({ text }) => text)));
+  } else if (open !== undefined)
     yield unknown(ask('only-read')`Is \`${shown(open)}\`, which code elsewhere may read, ${ONLY_READ}?`);
   const isDetached = isOnlyReadDetached(module, run);
   const isOwn = fates.every(({ fate }) => fate.doubts.length === 0);
