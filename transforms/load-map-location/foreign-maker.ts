@@ -16,7 +16,14 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { returnsOf } from '../../src/semantic/returns.js';
 import { functionElsewhere, starredDefinition } from '../../src/semantic/star-imports.js';
 import { mayBring, starImports, within } from '../../src/semantic/stars.js';
-import { argumentsOf, enclosingFunction, methodName, receiverOf } from '../../src/semantic/statements.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  methodName,
+  ownNodes,
+  receiverOf,
+} from '../../src/semantic/statements.js';
+import { plainString } from '../../src/semantic/strings.js';
 import { isUnbound, readsOf, waysGiven } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isOfKnownLoading } from './loading-class.js';
@@ -26,7 +33,7 @@ const MAX_PLACES = 300;
 
 /** What such a node stands for is one of its parts, or holds them. */
 const HOLDS =
-  /^(?:await|boolean_operator|dictionary|dictionary_splat|expression_list|keyword_argument|list|list_splat|named_expression|parenthesized_expression|set|tuple|type|union_type|generic_type|type_parameter|\w+_comprehension|generator_expression)$/;
+  /^(?:await|boolean_operator|dictionary|dictionary_splat|expression_list|keyword_argument|lambda|list|list_splat|named_expression|parenthesized_expression|set|tuple|type|union_type|generic_type|type_parameter|\w+_comprehension|generator_expression)$/;
 /** Python's own that hand on what they are given, or a part of it. */
 const HANDS_ON =
   /^(?:dict|enumerate|filter|getattr|iter|list|map|max|min|next|reversed|set|sorted|tuple|vars|zip)$/;
@@ -169,7 +176,10 @@ function ofCall(module: PyModule, call: PyNode): Leads {
 
 /** A class by what it inherits from, a function by what it returns. */
 function ofDefinition({ module, node }: Elsewhere): Leads {
-  if (node.type === 'function_definition') return among(module, returnsOf(node));
+  if (node.type === 'function_definition') {
+    const yielded = [...ownNodes(node)].flatMap(({ type, named }) => (type === 'yield' ? named : []));
+    return among(module, [...returnsOf(node), ...yielded]);
+  }
   if (node.type !== 'class_definition') return among(module, [node.right]);
   return lineageOf(module, node).imported.some((path) => isForeign(module, path)) ? 'foreign' : [];
 }
@@ -197,7 +207,10 @@ function ofStarred(module: PyModule, name: string): Leads {
 /** The files that may set an attribute of this name; undefined where one cannot be read. */
 function filesSetting(module: PyModule, name: string): readonly PyModule[] | undefined {
   const sets = new RegExp(`\\b${name}\\b\\s*(?:[:=\\[,]|\\.\\s*\\w+\\()`);
-  const { modules, unread } = module.around.naming({ word: name, beside: [] }, (text) => sets.test(text));
+  const { modules, unread } = module.around.naming(
+    { word: name, beside: [] },
+    (text) => sets.test(text) || text.includes('setattr('),
+  );
   return unread === undefined ? [module, ...modules] : undefined;
 }
 
@@ -210,7 +223,19 @@ function valuesSet(module: PyModule, name: string): readonly PyNode[] {
     const isField = parent.parent?.parent?.parent?.type === 'class_definition';
     return isField ? [parent.right, parent.field('type')].filter((each) => each !== undefined) : [];
   });
-  return [...named, ...placesIn(module, name).flatMap((place) => [...assignedTo(place), ...putInto(place)])];
+  return [
+    ...named,
+    ...setByText(module, name),
+    ...placesIn(module, name).flatMap((place) => [...assignedTo(place), ...putInto(place)]),
+  ];
+}
+
+/** `setattr(object, name, value)`. */
+function setByText(module: PyModule, name: string): readonly PyNode[] {
+  return module.words('setattr').flatMap(({ parent: call }) => {
+    const [, text, value] = call?.type === 'call' ? argumentsOf(call) : [];
+    return text !== undefined && value !== undefined && plainString(text) === name ? [value] : [];
+  });
 }
 
 function placesIn(module: PyModule, name: string): readonly PyNode[] {
