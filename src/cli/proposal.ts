@@ -60,8 +60,15 @@ async function repairedBy(
   );
 }
 
+/** Those that `apply -i` would ask about: not another way to do what is done, or to do what is asked about already. */
 export function waitingIn(outcomes: readonly Outcome[]): number {
-  return outcomes
-    .flatMap(({ settled }) => settled)
-    .filter(({ finding, fate }) => fate === 'declined' && finding.safety === 'unsafe').length;
+  return outcomes.flatMap(({ settled }) => {
+    const asked = settled.flatMap(({ finding, fate }) => (fate === 'declined' ? [] : finding.key));
+    return settled.filter(({ finding: { safety, key, alternatives = [], alternativeTo }, fate }) => {
+      if (fate !== 'declined' || safety !== 'unsafe' || alternativeTo !== undefined) return false;
+      if (alternatives.some((each) => asked.includes(each))) return false;
+      asked.push(key);
+      return true;
+    });
+  }).length;
 }

@@ -89,7 +89,7 @@ const REACHES: Readonly<Record<string, Reach>> = { t: 'here', f: 'file', a: 'eve
 
 export function nothingRemembered(key: string): string {
   const nothing = 'Nothing was remembered, and nothing answered.';
-  return key === CTRL_C ? `${nothing} Ctrl-C once more ends the review.` : nothing;
+  return key === CTRL_C ? `${nothing} Ctrl-C once more writes what was accepted, and ends.` : nothing;
 }
 
 /** What a review says at its end of a yes that was written down. */

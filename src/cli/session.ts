@@ -223,7 +223,7 @@ class Session {
     if (line.kind === 'line') return line.text;
     if (line.kind === 'interrupted') this.#take(press(this.#review, CTRL_C));
     else {
-      const again = line.by === 'Ctrl-C' ? 'Ctrl-C once more ends the review.' : undefined;
+      const again = line.by === 'Ctrl-C' ? 'Ctrl-C once more writes what was accepted, and ends.' : undefined;
       const notes = [note, again].filter((each) => each !== undefined);
       this.#review = resume(this.#review, notes.length === 0 ? undefined : notes.join(' '));
     }

@@ -1,4 +1,5 @@
 import { applyEdits } from '../edit/apply.js';
+import { roleOf } from '../semantic/names.js';
 import { ask } from '../semantic/question.js';
 import type { PyNode } from '../syntax/node.js';
 import type { PythonParser } from '../syntax/parser.js';
@@ -86,43 +87,31 @@ function inOrderOnly(finding: Finding): Finding {
   return { ...finding, safety, questions: [IN_ORDER, ...finding.questions] };
 }
 
-/** Whether a changed cell names what only cells have that it did without before: by itself, it ran. */
+/** Whether a cell that ran by itself needs another one now, for a name that it did without. */
 function needsAnother(parser: PythonParser, text: string, before: string, now: string): boolean {
-  const known = wordsOf(before);
-  const added = [...wordsOf(now)].filter((word) => !known.has(word));
+  const { free } = namesIn(parser, before);
+  const added = [...namesIn(parser, now).free].filter((name) => !free.has(name));
   if (added.length === 0) return false;
   const others = cellsIn(text)
     .map(({ start, end }) => text.slice(start, end))
-    .filter((cell) => cell !== before && added.some((word) => cell.includes(word)))
-    .map((cell) => boundIn(parser, cell));
-  return added.some((word) => {
-    const binding = others.filter((names) => names.has(word));
-    return binding.length > 0 && binding.every((names) => ![...names].some((name) => known.has(name)));
-  });
+    .filter((cell) => cell !== before);
+  const bound = new Set(others.flatMap((cell) => [...namesIn(parser, cell).bound]));
+  return added.some((name) => bound.has(name)) && ![...free].some((name) => bound.has(name));
 }
 
-function wordsOf(text: string): ReadonlySet<string> {
-  return new Set(text.match(/[\p{L}_][\p{L}\p{N}_]*/gu));
-}
-
-/** The names that the statements at the top of a cell bind. */
-function boundIn(parser: PythonParser, cell: string): ReadonlySet<string> {
+/** The names that a cell binds, and those that it only reads. */
+function namesIn(parser: PythonParser, cell: string) {
   const tree = parser.parse(cell);
   try {
-    return new Set(tree.root.named.flatMap(namesBound));
+    const names = [...tree.root.walk()].filter(({ type }) => type === 'identifier');
+    const bound = new Set(
+      names.filter((name) => !/^(?:none|read)$/.test(roleOf(name))).map(({ text }) => text),
+    );
+    const read = names.filter((name) => roleOf(name) === 'read').map(({ text }) => text);
+    return { bound, free: new Set(read.filter((name) => !bound.has(name))) };
   } finally {
     tree.dispose();
   }
-}
-
-function namesBound(statement: PyNode): readonly string[] {
-  const { type, named } = statement;
-  if (/^import(?:_from)?_statement$/.test(type)) {
-    const names = type === 'import_statement' ? named : named.slice(1);
-    return names.map((name) => name.alias?.text ?? name.text.split('.')[0] ?? '');
-  }
-  if (type === 'expression_statement') return named.flatMap((each) => each.left?.text.match(/\w+/g) ?? []);
-  return [(statement.definition ?? statement).name?.text ?? ''];
 }
 
 function fixedInCells(

@@ -117,7 +117,10 @@ function nextStep(counts: Tally, report: Report): string {
     const asked = unsafe - allowed;
     const more = asked > 0 ? `; with \`-i\` it asks about ${asked} more` : '';
     const own = allowed === 0 ? '' : `${plural(allowed, 'unsafe one')}, as the config says`;
-    const what = [...(safe > 0 ? [`fix ${safe}`] : []), ...(own === '' ? [] : [`take ${own}`])];
+    const what = [
+      ...(safe > 0 ? [`fix ${counts.mayMeet ? 'up to ' : ''}${safe}`] : []),
+      ...(own === '' ? [] : [`take ${own}`]),
+    ];
     return `Run ${command('apply', aim)} to ${what.join(' and to ')}${more}.${mixed}`;
   }
   const open = unsafe > 0 ? unsafe : fixable.advice - held.advice;

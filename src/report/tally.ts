@@ -13,6 +13,8 @@ export interface Tally {
   readonly byEffect: Readonly<Record<Effect, number>>;
   /** Findings that come with a change. */
   readonly fixable: BySafety;
+  /** Some of the safe ones change the same lines, so that one may leave another nothing to do. */
+  readonly mayMeet: boolean;
   /** How many are another way to fix what is counted. */
   readonly ways: number;
   /** Those of them in files that `apply` would leave alone. */
@@ -41,6 +43,7 @@ export function tally(report: Report): Tally {
     bySafety: countBySafety(findings),
     byEffect: countByEffect(findings),
     fixable: countBySafety(offered),
+    mayMeet: report.scans.some((scan) => meet(takenTogether(scan.findings))),
     ways: findings.filter(({ fix }) => fix !== undefined).length - offered.length,
     held: countBySafety(held),
     allowed: offered.filter(
@@ -65,6 +68,19 @@ function takenTogether(findings: readonly Finding[]): readonly Finding[] {
   for (const finding of inOrder)
     if (!taken.some(({ key }) => finding.alternatives?.includes(key))) taken.push(finding);
   return taken;
+}
+
+function meet(findings: readonly Finding[]): boolean {
+  const spans = findings.flatMap(({ safety, fix }) => {
+    const edits = safety === 'safe' ? (fix?.edits ?? []) : [];
+    if (edits.length === 0) return [];
+    return {
+      start: Math.min(...edits.map(({ start }) => start)),
+      end: Math.max(...edits.map(({ end }) => end)),
+    };
+  });
+  const inOrder = spans.sort((a, b) => a.start - b.start);
+  return inOrder.some(({ start }, at) => start < (inOrder[at - 1]?.end ?? 0));
 }
 
 export function countBySafety(findings: readonly { readonly safety: Safety }[]): BySafety {

@@ -46,7 +46,9 @@ describe('Ctrl-C', () => {
     session.type('half a rea');
     await session.sees('half a rea');
     session.type(CTRL_C);
-    expect(await session.asked('1/4')).toContain('Nothing was suppressed. Ctrl-C once more ends the review.');
+    expect(await session.asked('1/4')).toContain(
+      'Nothing was suppressed. Ctrl-C once more writes what was accepted, and ends.',
+    );
     session.type(CTRL_C);
     expect(await session.ended()).toMatchObject({ code: 130, result: { interrupted: true, applied: 0 } });
     untouched(folder);
