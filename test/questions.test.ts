@@ -19,7 +19,7 @@ const CASES: readonly Case[] = readdirSync(join(root, 'fixtures'), { recursive: 
 const ASKED = CASES.flatMap(({ place, found }) =>
   (found.questions ?? []).map((entry) => {
     const [, kind = '', subject = '', text = ''] =
-      /^([a-z0-9-]+)(?:\(([\s\S]*)\))?: ((?:Is|Are|Does|Do|May|Can|Has|Will) [\s\S]*)$/.exec(entry) ?? [];
+      /^([a-z0-9-]+)(?:\(([\s\S]*)\))?: ((?:Is|Are|Does|Do|May|Can|Has) [\s\S]*)$/.exec(entry) ?? [];
     return { place, entry, kind, subject, text };
   }),
 );
