@@ -33,7 +33,6 @@ import {
 import { type ArmedLoop, armedLoop } from './gradient-accumulation-loop/accumulation-arms.js';
 import {
   accumulatesElsewhere,
-  batchSizeOf,
   hasLength,
   isNoMean,
   type StrictLoop,
@@ -119,7 +118,6 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
     const noMean = losses.map((loss) => isNoMean(module, loss)).find((reason) => reason !== undefined);
     const reset = 'arms' in shape ? shape.reset : undefined;
     const { data, counter } = shape.pass;
-    const size = batchSizeOf(module, data);
     const proof = new Proof()
       .forbid(steps < 2, 'the option `steps` is below 2')
       .forbid(elsewhere !== undefined, elsewhere ?? '')
@@ -144,7 +142,7 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
       'unknown',
       ask(
         'fewer-steps',
-      )`Will you make the batches of \`${shown(data)}\` ${String(steps)} times smaller${size === undefined ? '' : ` (now \`batch_size=${shown(size)}\`)`}, without which this frees nothing, and may ${String(steps)} of them make a step of the optimizer together?`,
+      )`May batches of \`${shown(data)}\` make a step of the optimizer together, ${String(steps)} at a time?`,
     );
     proof.require(
       reset === undefined ? 'yes' : 'unknown',

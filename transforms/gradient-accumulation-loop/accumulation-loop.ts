@@ -9,7 +9,6 @@ import { type Pass, passOf } from '../../src/semantic/passes.js';
 import {
   argumentsOf,
   enclosingLoops,
-  keywordValue,
   methodName,
   receiverOf,
   statementOf,
@@ -185,17 +184,6 @@ export function hasLength(module: PyModule, data: PyNode): Answer {
   });
   if (answers.includes('no')) return 'no';
   return answers.length > 0 && answers.every((answer) => answer === 'yes') ? 'yes' : 'unknown';
-}
-
-/** Where the size of its batches is written. */
-export function batchSizeOf(module: PyModule, data: PyNode): PyNode | undefined {
-  const made = data.type === 'identifier' ? waysGiven(module, data) : [];
-  const sizes = made.flatMap((definition) =>
-    definition.kind === 'value' && definition.value.type === 'call'
-      ? (keywordValue(definition.value, 'batch_size') ?? [])
-      : [],
-  );
-  return sizes.length === 1 && made.length === 1 ? sizes[0] : undefined;
 }
 
 const COMPARES = /contrast|\bnce\b|info_?nce|_nce|nt_?xent|triplet|simclr|siglip|clip_loss|barlow|vicreg/i;
