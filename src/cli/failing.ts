@@ -1,7 +1,7 @@
 import type { Finding } from '../engine/outcome.js';
 import { isRefused, type Report } from '../report/report.js';
-import type { Config } from '../workspace/config.js';
 import { type Failing, failingIn } from '../workspace/fail-on.js';
+import type { Project } from '../workspace/project.js';
 import type { Context } from './context.js';
 
 /** What the command line says; undefined where it leaves that to the config. Also checks the words, so ask before the work begins. */
@@ -17,21 +17,29 @@ export function failingOf({ args }: Pick<Context, 'args'>): readonly Failing[] |
   return chosen;
 }
 
-/** Whether findings of this report make the run fail; advice does with `--strict`, or where it is asked for by its symptom. */
+/**
+ * Whether findings of this report make the run fail, by the command line or else by the config of each file; advice does with
+ * `--strict`, or where it is asked for by its symptom.
+ */
 export function failsOn(
   context: Pick<Context, 'args' | 'catalogue'>,
   { scans }: Report,
-  { failOn = ['any'] }: Pick<Config, 'failOn'>,
+  project: Pick<Project, 'rulesFor'>,
 ): boolean {
-  const chosen = failingOf(context) ?? failOn;
+  const said = failingOf(context);
   const isStrict = context.args.flag('strict');
   const symptoms = new Map(context.catalogue.entries.map(({ id, symptom }) => [id, symptom]));
-  const counts = ({ safety, transform }: Finding) =>
+  const counts = ({ safety, transform }: Finding, chosen: readonly Failing[]) =>
     chosen.some(
       (each) =>
         (each === 'any' && (safety !== 'advice' || isStrict)) ||
         each === safety ||
         each === symptoms.get(transform),
     );
-  return scans.some(({ findings }) => findings.some((finding) => !isRefused(finding) && counts(finding)));
+  return scans.some(({ findings, file }) => {
+    const found = findings.filter((finding) => !isRefused(finding));
+    if (found.length === 0) return false;
+    const chosen = said ?? project.rulesFor(file.path).config.failOn ?? ['any'];
+    return found.some((finding) => counts(finding, chosen));
+  });
 }

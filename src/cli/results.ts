@@ -4,8 +4,8 @@ import { assumptionSentences, assumptionsOf } from '../report/premises.js';
 import { plural } from '../report/prose.js';
 import type { Report } from '../report/report.js';
 import { summarize } from '../report/summary.js';
-import type { Config } from '../workspace/config.js';
 import { Failure } from '../workspace/failure.js';
+import type { Project } from '../workspace/project.js';
 import { type Context, EXIT } from './context.js';
 import { failsOn } from './failing.js';
 import { widthOf } from './io.js';
@@ -109,12 +109,8 @@ async function textOf(context: Context, report: Report, { format, file }: Output
 }
 
 /** 1 when findings remain, advice with `--strict` only; 2 with it when a file was skipped. */
-export function exitCodeFor(
-  context: Context,
-  report: Report,
-  { config }: { readonly config: Pick<Config, 'failOn'> },
-): number {
-  const fails = failsOn(context, report, config) || (report.runs?.length ?? 0) > 0;
+export function exitCodeFor(context: Context, report: Report, project: Pick<Project, 'rulesFor'>): number {
+  const fails = failsOn(context, report, project) || (report.runs?.length ?? 0) > 0;
   return Math.max(fails ? EXIT.findings : EXIT.clean, strictness(context, report));
 }
 

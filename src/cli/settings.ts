@@ -25,7 +25,10 @@ export function settingsOf(context: Context): Settings {
     unfixable: [...selected].filter((id) => !rules.fixable.has(id)),
     exclude: config.exclude.flatMap(({ patterns }) => patterns),
     perFileIgnores: Object.fromEntries(
-      config.perFileIgnores.map(({ pattern, names }) => [pattern.patterns.join(', '), names]),
+      config.perFileIgnores.map(({ pattern, isExcept, names }) => [
+        `${isExcept ? '!' : ''}${pattern.patterns.join(', ')}`,
+        names,
+      ]),
     ),
     options: Object.fromEntries(
       [...selected].flatMap((id) => {

@@ -2,7 +2,7 @@ import type { Edit } from '../edit/edit.js';
 import type { PyModule } from '../semantic/module.js';
 import { statementOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import { didYouMean } from '../text/resemblance.js';
+import { didYouMean, resembling } from '../text/resemblance.js';
 import type { Transform } from '../toolkit/contract.js';
 import type { Finding, Note } from './outcome.js';
 
@@ -20,10 +20,13 @@ interface Directive {
   readonly used: Set<string>;
 }
 
-const DIRECTIVE = /#\s*memfix:\s*(file-ignore|ignore)\b(?:\[([^\]]*)\])?/g;
-/** What looks like a comment for us and is none, as habits of other tools have it. */
+const VERBS = ['ignore', 'file-ignore'] as const;
+const DIRECTIVE = /#\s*memfix:\s*(file-ignore|ignore)(?![\w-])(?:\[([^\]\n]*)\])?/g;
+/** What may be meant for us and is no directive: our name before another word, and comments of other tools. */
 const FOREIGN =
-  /#\s*(?:memfix(?::\s*|-)(?:disable|noqa|off|skip|suppress)\b|eslint-disable\b|noqa:|pylint:|ruff:)(?:(?!#\s*memfix:)[^\n])*/g;
+  /#\s*(?:memfix(?<mark>\s*:\s*|-|\s+)(?<word>[a-z][\w-]*)(?<open>\s?[[({])?|(?:eslint-disable\b|noqa:|pylint:|ruff:))(?:(?!#\s*memfix:)[^\n])*/gi;
+/** Words of other tools for what our verbs do. */
+const OTHERS_VERBS = /^(?:disable|noqa|off|skip|suppress)(?![^-])/i;
 
 /** The `# memfix:` comments of a file and which of them earn their keep. */
 export class Suppressions {
@@ -60,20 +63,31 @@ export class Suppressions {
 
   /** Comments that name no transform, and those of the selected transforms that silenced nothing. */
   notes(selected: ReadonlySet<string>, known: ReadonlySet<string>): readonly Note[] {
-    return [...this.#foreign(known), ...this.#own(selected, known)];
+    const notes = [...this.#foreign(known), ...this.#own(selected, known)];
+    return notes.sort(({ at: a }, { at: b }) => a.line - b.line || a.column - b.column);
   }
 
-  /** Comments in the words of other tools that name a transform, and silence nothing. */
+  /** Comments that are misspelt, or in the words of other tools, and silence nothing. */
   #foreign(known: ReadonlySet<string>): readonly Note[] {
-    if (!/# ?(?:memfix|noqa|pylint|ruff|eslint)[:-]/.test(this.module.text)) return [];
-    return [...this.module.text.matchAll(FOREIGN)].flatMap(({ 0: comment, index }) => {
-      const id = idIn(comment, known) ?? (/^#\s*memfix/.test(comment) ? 'id' : undefined);
-      if (id === undefined || this.module.root.descendantAt(index).type !== 'comment') return [];
+    if (!/#\s*(?:memfix|noqa|pylint|ruff|eslint)/i.test(this.module.text)) return [];
+    const own = new Set(this.#directives.filter(({ ids }) => ids.length > 0).map(({ offset }) => offset));
+    return [...this.module.text.matchAll(FOREIGN)].flatMap((match) => {
+      const { 0: comment, index, groups = {} } = match;
+      const { mark, word, open } = groups;
+      if (own.has(index) || this.module.root.descendantAt(index).type !== 'comment') return [];
+      const id = idIn(comment, known, word !== undefined);
+      const meant = word === undefined ? undefined : verbMeant(word);
+      // Without a mark, our name may begin a sentence; after another word than ours, only a list in brackets is meant so.
+      const isMeant =
+        word === undefined || open !== undefined || (meant !== undefined && mark?.trim() !== '');
+      if (!isMeant || (id === undefined && meant === undefined)) return [];
       const words = comment.trim().replace(/\s+/g, ' ');
       const shown = words.length > LONGEST_SHOWN ? `${words.slice(0, LONGEST_SHOWN)}…` : words;
       const at = this.module.lines.position(index);
-      const verb = isOverFile(comment, index, this.module.text) ? 'file-ignore' : 'ignore';
-      return [{ at, message: `\`${shown}\` silences nothing here; write \`# memfix: ${verb}[${id}]\`` }];
+      const isOfFile =
+        meant === 'file-ignore' || (meant !== 'ignore' && isOverFile(comment, index, this.module.text));
+      const right = `# memfix: ${isOfFile ? 'file-ignore' : 'ignore'}[${id ?? 'id'}]`;
+      return [{ at, message: `\`${shown}\` silences nothing here; write \`${right}\`` }];
     });
   }
 
@@ -81,13 +95,6 @@ export class Suppressions {
     return this.#directives.flatMap(({ scope, ids, offset, used }) => {
       const at = this.module.lines.position(offset);
       const verb = scope === 'file' ? 'file-ignore' : 'ignore';
-      if (ids.length === 0) {
-        const id = idIn(this.module.text.slice(offset, this.module.lines.end(at.line)), known);
-        const fault = id === undefined ? 'names no transform' : 'has no brackets';
-        return [
-          { at, message: `\`# memfix: ${verb}\` ${fault}; write \`# memfix: ${verb}[${id ?? 'id'}]\`` },
-        ];
-      }
       return ids.flatMap((id) => {
         if (!known.has(id))
           return [
@@ -103,8 +110,17 @@ export class Suppressions {
   }
 }
 
-function idIn(comment: string, known: ReadonlySet<string>): string | undefined {
-  return comment.match(/[a-z][a-z0-9-]+/g)?.find((word) => known.has(word));
+function idIn(comment: string, known: ReadonlySet<string>, mayBeMisspelt: boolean): string | undefined {
+  const words = comment.toLowerCase().match(/[a-z][a-z0-9-]+/g) ?? [];
+  const listed = mayBeMisspelt ? /[[({]\s*([\w-]+)/.exec(comment)?.[1] : undefined;
+  return words.find((word) => known.has(word)) ?? (listed && resembling(listed, known));
+}
+
+/** Which of our verbs a word stands for: `igonre`, `Ignore`, `ignore-next-line`; other tools' words stand for either. */
+function verbMeant(word: string): 'ignore' | 'file-ignore' | 'either' | undefined {
+  if (OTHERS_VERBS.test(word)) return 'either';
+  const resembled = resembling(word, VERBS);
+  return VERBS.find((verb) => verb === resembled || word.toLowerCase().startsWith(`${verb}-`));
 }
 
 /** Other tools silence a file by a comment of its own before all code, unless it names a line. */
@@ -118,7 +134,7 @@ function isOverFile(comment: string, index: number, text: string): boolean {
 
 function meant(id: string, known: ReadonlySet<string>): string {
   const hint = didYouMean(id, known);
-  return hint === '' ? '' : `.${hint}`;
+  return hint === '' ? '; `memfix list` shows their ids' : `.${hint}`;
 }
 
 function placesOf(id: string, { scope, lines }: Directive): readonly string[] {

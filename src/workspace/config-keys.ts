@@ -28,7 +28,8 @@ export const CONFIG_KEYS = {
   ignore: { kind: 'names', summary: 'Transforms that do not run.' },
   'per-file-ignores': {
     kind: 'names-by-pattern',
-    summary: 'Transforms that do not run in the files that a pattern means, in the syntax of .gitignore.',
+    summary:
+      'Transforms that do not run in the files that a pattern means, in the syntax of .gitignore; "!src/" means all others.',
   },
   plugins: {
     kind: 'strings',

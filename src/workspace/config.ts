@@ -24,7 +24,7 @@ export interface Config {
   /** The card that runs must fit into. */
   readonly gpu?: string;
   readonly exclude: readonly PathPatterns[];
-  readonly perFileIgnores: readonly { readonly pattern: PathPatterns; readonly names: readonly string[] }[];
+  readonly perFileIgnores: readonly PerFileIgnores[];
   /** Package name to version, e.g. torch to 2.4. */
   readonly targetVersions: ReadonlyMap<string, string>;
   readonly options: ReadonlyMap<string, Options>;
@@ -36,6 +36,13 @@ export interface Config {
   readonly plugins: readonly string[];
   /** Everything the config files say, for telling one config from another. */
   readonly words: string;
+}
+
+interface PerFileIgnores {
+  readonly pattern: PathPatterns;
+  /** `!pattern`: what is ignored in all files but these. */
+  readonly isExcept: boolean;
+  readonly names: readonly string[];
 }
 
 export const NO_CONFIG: Config = {
@@ -163,8 +170,10 @@ class ConfigReader {
       this.#fail(`\`per-file-ignores\` has more than ${MOST_PER_FILE} patterns`);
     return entries.map(([pattern, value]) => {
       const names = this.#strings(value, `\`per-file-ignores."${shortened(pattern)}"\``) ?? [];
+      const isExcept = pattern.startsWith('!');
       return {
-        pattern: this.#patterns(folder, [pattern], '`per-file-ignores`'),
+        pattern: this.#patterns(folder, [isExcept ? pattern.slice(1) : pattern], '`per-file-ignores`'),
+        isExcept,
         names: this.#understood(names, 'per-file-ignores'),
       };
     });

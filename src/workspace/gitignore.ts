@@ -1,4 +1,5 @@
 import { basename, isAbsolute, join, relative, sep } from 'node:path';
+import { shortened } from '../text/resemblance.js';
 import { commonGitFolder } from './git-folder.js';
 import { isAllowed, mayBeAllowed, type Parts, type Pattern, patternIn } from './glob.js';
 import { repositoryRoot, slashed, upward } from './places.js';
@@ -203,6 +204,9 @@ export class PathPatterns {
 
   /** Why the patterns cannot be used, as the end of a sentence. */
   get problem(): string | undefined {
+    const [first = ''] = this.patterns;
+    if (first.startsWith('!'))
+      return `\`${shortened(first)}\` is an exception from nothing: it belongs after the pattern that it is an exception from`;
     return this.#rules.problem;
   }
 

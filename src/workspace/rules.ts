@@ -41,8 +41,8 @@ export class Rules {
   selectedFor(path: string): ReadonlySet<string> {
     if (this.config.perFileIgnores.length === 0) return this.selected;
     const ignored = new Set<string>();
-    for (const { pattern, names } of this.config.perFileIgnores) {
-      if (pattern.matches(path)) for (const id of this.vocabulary.expand(names)) ignored.add(id);
+    for (const { pattern, isExcept, names } of this.config.perFileIgnores) {
+      if (pattern.matches(path) !== isExcept) for (const id of this.vocabulary.expand(names)) ignored.add(id);
     }
     return new Set([...this.selected].filter((id) => !ignored.has(id)));
   }

@@ -118,12 +118,13 @@ export class Vocabulary {
     return new Set(chosen.map(({ id }) => id));
   }
 
-  /** Whether one of these names asks for a transform otherwise than by its being on by default. */
+  /** Whether one of these names asks for more of a transform than it does by default. */
   isNamed(names: readonly string[], id: string): boolean {
     const entry = this.entry(id);
     return names.map(known).some((name) => {
       const kind = this.#kinds.get(name);
-      return name !== 'default' && kind !== undefined && means(name, kind, entry);
+      if (name === 'default' || kind === undefined) return false;
+      return means(name, kind, entry) || (name === 'opt-in' && hasMore(entry));
     });
   }
 
@@ -154,11 +155,11 @@ function idsOf({ id, aliases = [] }: Entry): readonly string[] {
 /** `documented` transforms run only when asked for by that word or by their id. */
 function means(name: string, kind: Kind, entry: Entry): boolean {
   if (kind === 'id') return idsOf(entry).includes(name);
-  if (kind === 'group') return name === entry.group || (name === 'opt-in' && hasMore(entry));
+  if (kind === 'group') return name === entry.group;
   return entry.group !== 'documented' && (kind === 'all' || name === entry.symptom);
 }
 
-/** Some of its findings are beyond the default set. */
+/** Some of its findings are beyond the default set: where it runs, `opt-in` adds them. */
 function hasMore({ options }: Entry): boolean {
   return Object.values(options).some(({ whenNamed }) => whenNamed !== undefined);
 }

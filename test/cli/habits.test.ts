@@ -129,6 +129,17 @@ describe('words of other tools', () => {
     ['# memfix-disable-line drop-hold', 'silences nothing here; write `# memfix: ignore[drop-hold]`'],
     ['# eslint-disable-line drop-hold', 'silences nothing here; write `# memfix: ignore[drop-hold]`'],
     ['# memfix: disable', 'silences nothing here; write `# memfix: ignore[id]`'],
+    ['# memfix: igonre[drop-hold]', 'silences nothing here; write `# memfix: ignore[drop-hold]`'],
+    ['# MEMFIX: Ignore[drop-hold]', 'silences nothing here; write `# memfix: ignore[drop-hold]`'],
+    ['# memfix ignore[drop-hold]', 'silences nothing here; write `# memfix: ignore[drop-hold]`'],
+    ['# memfix: ignore(drop-hold)', 'silences nothing here; write `# memfix: ignore[drop-hold]`'],
+    ['# memfix: ignore [drop-hold]', 'silences nothing here; write `# memfix: ignore[drop-hold]`'],
+    ['# memfix: ignore[drop-hold', 'silences nothing here; write `# memfix: ignore[drop-hold]`'],
+    ['# memfix: ignore-next-line[drop-hold]', 'silences nothing here; write `# memfix: ignore[drop-hold]`'],
+    ['# memfix: ignroe[drop-hodl]', 'silences nothing here; write `# memfix: ignore[drop-hold]`'],
+    ['# memfix: fileignore[drop-hold]', 'silences nothing here; write `# memfix: file-ignore[drop-hold]`'],
+    ['# memfix: ignore', 'silences nothing here; write `# memfix: ignore[id]`'],
+    ['# memfix: ignore[leak]', 'names no transform that exists; `memfix list` shows their ids'],
     ['# memfix: ignore[drop_hold]', 'names no transform that exists. Did you mean `drop-hold`?'],
   ])('the comment %s is told to be none', async (comment, note) => {
     const cwd = folderWith({ 'a.py': `hold()  ${comment}\n` });
@@ -136,13 +147,14 @@ describe('words of other tools', () => {
     expect([code, stdout]).toEqual([1, expect.stringContaining(`a.py:1:9: note: \`${comment}\` ${note}`)]);
   });
 
-  test.each(['# noqa: E501', '# noqa', '# memfix: a loop', '# type: ignore', 's = "# noqa: drop-hold"'])(
-    '%s is none of our business',
-    async (words) => {
-      const cwd = folderWith({ 'a.py': `hold()\n${words}\n` });
-      expect((await memfix({ cwd }, 'check')).stdout).not.toContain('note:');
-    },
-  );
+  test.each([
+    ...['# noqa: E501', '# noqa', '# memfix: a loop', '# type: ignore', 's = "# noqa: drop-hold"'],
+    ...['# memfix ignores this', '# memfix did drop-hold here (twice)', '# noqa: E501 (drop-hodl)'],
+    ...['# memfix: see drop-hold', 's = "# memfix: igonre[drop-hold]"'],
+  ])('%s is none of our business', async (words) => {
+    const cwd = folderWith({ 'a.py': `hold()\n${words}\n` });
+    expect((await memfix({ cwd }, 'check')).stdout).not.toContain('note:');
+  });
 
   test('a comment for another tool beside ours', async () => {
     const ours = '# memfix: ignore[drop-hold]';

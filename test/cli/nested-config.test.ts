@@ -108,6 +108,25 @@ test('what was found before a config came is forgotten, also in a part of the pr
   for (const _ of [1, 2, 3]) expect(await inPart()).toEqual(EXPECTED.slice(0, 3));
 });
 
+test('`fail-on` is that of the nearest config, too, unless the command line says', async () => {
+  const cwd = repositoryWith({
+    'memfix.toml': 'fail-on = ["leak"]\n',
+    'top.py': 'risk()\n',
+    'strict/memfix.toml': 'fail-on = "any"\n',
+    'strict/x.py': 'risk()\n',
+    'lax/memfix.toml': 'fail-on = "never"\n',
+    'lax/y.py': 'hold()\n',
+  });
+  const code = async (...words: readonly string[]) => (await memfix({ cwd }, 'check', ...words)).code;
+  expect(await code()).toBe(1);
+  expect(await code('top.py')).toBe(0);
+  expect(await code('top.py', 'lax')).toBe(0);
+  expect(await code('top.py', 'strict')).toBe(1);
+  expect(await code('strict', 'lax')).toBe(1);
+  expect(await code('--fail-on', 'never')).toBe(0);
+  expect(await code('--fail-on', 'any', 'lax')).toBe(1);
+});
+
 test('`--show-settings` tells which one counts for a file, and which others there are', async () => {
   const cwd = repositoryWith(FILES);
   const settings = async (...words: readonly string[]) =>

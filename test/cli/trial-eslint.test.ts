@@ -185,7 +185,7 @@ test.each([
   ['x = 1\n# memfix-disable drop-hold\nhold()\n', '`# memfix: ignore[drop-hold]`'],
   [
     '# memfix: ignore drop-hold\nhold()\n',
-    '`# memfix: ignore` has no brackets; write `# memfix: ignore[drop-hold]`',
+    '`# memfix: ignore drop-hold` silences nothing here; write `# memfix: ignore[drop-hold]`',
   ],
 ])('the comment that a note proposes silences: %j', async (text, proposed) => {
   const cwd = folderWith({ 'a.py': text });

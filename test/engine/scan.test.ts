@@ -140,10 +140,14 @@ describe('suppression', () => {
     const text = 'x = 1  # memfix: ignore[ab]\n# memfix: file-ignore[nope]\ny = 2  # memfix: ignore\n';
     expect(scanOf(text).notes).toEqual([
       { at: { line: 1, column: 8 }, message: 'unused `# memfix: ignore[ab]`: nothing to silence here' },
-      { at: { line: 2, column: 1 }, message: '`# memfix: file-ignore[nope]` names no transform that exists' },
+      {
+        at: { line: 2, column: 1 },
+        message:
+          '`# memfix: file-ignore[nope]` names no transform that exists; `memfix list` shows their ids',
+      },
       {
         at: { line: 3, column: 8 },
-        message: '`# memfix: ignore` names no transform; write `# memfix: ignore[id]`',
+        message: '`# memfix: ignore` silences nothing here; write `# memfix: ignore[id]`',
       },
     ]);
   });

@@ -150,6 +150,10 @@ describe('what it says wrongly is an error in three parts', () => {
     ['select = "leak"', '`select` must be a list of strings, in <cwd>/memfix.toml'],
     ['unsafe-fixes = "yes"', '`unsafe-fixes` must be true or false, in <cwd>/memfix.toml'],
     ['per-file-ignores = ["x"]', '`per-file-ignores` must be a table, in <cwd>/memfix.toml'],
+    [
+      'exclude = ["!gen/"]',
+      '`exclude` cannot be used: `!gen/` is an exception from nothing: it belongs after the pattern that it is an exception from, in <cwd>/memfix.toml',
+    ],
     ['extend = 3', '`extend` in <cwd>/memfix.toml must be a string'],
     [
       'target-versions = { torch = 2.4 }',
@@ -296,6 +300,22 @@ describe("a config in a repository, which may be a stranger's", () => {
         .map(({ text }) => text);
     expect([pins(own), pins(target)]).toEqual([['2.4'], ['<2.0', '2.4']]);
   });
+});
+
+test('a pattern with `!` is an exception from those before it, and in per-file ignores means all other files', () => {
+  const cwd = folderWith({
+    'memfix.toml': 'exclude = ["gen/*", "!gen/kept.py"]\n[per-file-ignores]\n"!src/**" = ["drop-hold"]\n',
+  });
+  const { rules, config } = project(cwd);
+  const excluded = (path: string) => config.exclude.some((each) => each.matches(join(cwd, path)));
+  expect([excluded('gen/a.py'), excluded('gen/kept.py')]).toEqual([true, false]);
+  const holds = (path: string) => rules.selectedFor(join(cwd, path)).has('drop-hold');
+  expect([holds('src/deep/a.py'), holds('src/a.py'), holds('a.py'), holds('tests/a.py')]).toEqual([
+    ...[true, true, false, false],
+  ]);
+  expect(() => project(cwd, { exclude: ['!a.py'] })).toThrow(
+    /`--exclude` cannot be used: `!a\.py` is an exception from nothing/,
+  );
 });
 
 test('options have their defaults, and per-file ignores leave the other transforms', async () => {
