@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import type { Engine } from '../engine/engine.js';
 import type { Skipped, SourceFile } from '../engine/outcome.js';
 import { printable } from '../report/cells.js';
 import { plural } from '../report/prose.js';
 import type { Relied } from '../semantic/surroundings.js';
+import { changedUnder } from '../workspace/asked-files.js';
 import type { Cache } from '../workspace/cache.js';
 import type { Lead } from '../workspace/cache-file.js';
 import type { CrewSetting, Errand } from '../workspace/crew.js';
@@ -10,7 +12,7 @@ import type { Candidate, Discovery } from '../workspace/discover.js';
 import { Examiner } from '../workspace/examine.js';
 import { Failure } from '../workspace/failure.js';
 import { ParserOnDemand } from '../workspace/parser-choice.js';
-import { isVendored } from '../workspace/places.js';
+import { isInside, isVendored, realPath } from '../workspace/places.js';
 import { Project, type Request } from '../workspace/project.js';
 import { interpret } from '../workspace/read.js';
 import { Tools } from '../workspace/tools.js';
@@ -75,19 +77,31 @@ export interface StandardInput {
 export async function prepare(context: Context): Promise<Look> {
   const others = { areThere: false };
   const logged = context.args.text('oom') === undefined ? undefined : await loggedIn(context);
+  const staged = await stagedFor(context);
   const request = {
     ...context.args.request(context.io.cwd, context.io.env),
     ...(logged && { logged }),
+    ...(staged && { staged }),
   };
   const project = new Project(request, context.catalogue, () => others.areThere);
-  const cache = await cacheOf(context, project);
+  // A cache knows files by what is on disk.
+  const cache = staged === undefined ? await cacheOf(context, project) : undefined;
   project.ground.memory = cache;
   const look = new Look(context, project, cache, others);
   // Paths that are not there are to be heard of first.
   if (look.lead === undefined) look.discovery;
   if (context.isVerbose) context.say(`parser: ${(await look.tools.parser.load()).backend}`);
   sayWhatRuns(context, project);
+  if (staged !== undefined) sayStaged(context, look, staged);
   return look;
+}
+
+/** `check --staged` is about what would be committed; what writes, or is a patch for the work tree, is about that. */
+async function stagedFor({ args, io }: Context): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
+  if (args.command !== 'check' || !args.flag('staged')) return undefined;
+  const { stagedBytes } = await import('../workspace/git-index.js');
+  const found = stagedBytes(io.cwd);
+  return found.size === 0 ? undefined : found;
 }
 
 export async function prepareStdin(context: Context): Promise<StandardInput> {
@@ -114,6 +128,23 @@ export async function prepareStdin(context: Context): Promise<StandardInput> {
 function isNotebookText(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return /^(?:\xef\xbb\xbf)?\s*\{/.test(text.toString('latin1', 0, 100)) && text.includes('"nbformat"');
+}
+
+function sayStaged(
+  context: Context,
+  { project, discovery }: Look,
+  staged: ReadonlyMap<string, Uint8Array>,
+): void {
+  const other = discovery.candidates.filter(({ target }) => staged.has(target));
+  const names = other.map(({ path }) => printable(path));
+  if (names.length > 0) context.say(`Read as staged, without changes that are not: ${names.join(', ')}.`);
+  const gone = [...staged.keys()].filter(
+    (file) => !existsSync(file) && isInside(file, realPath(project.folder)),
+  );
+  if (gone.length === 0) return;
+  const changed = changedUnder(context.io.cwd, { kind: 'staged' });
+  for (const file of gone.filter((each) => changed.has(each)))
+    project.ground.refuses(file, 'it is staged, and no longer in the work tree');
 }
 
 /** Reads what could matter, shows how far it got, and remembers it for the next run. */

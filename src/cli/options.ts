@@ -15,7 +15,7 @@ export const OPTIONS = {
     heading: 'Which fixes',
   },
   changed: files('only files with changes since the last commit, new ones included'),
-  staged: files('only files with staged changes'),
+  staged: files('only files with staged changes; `check` reads them as they are staged'),
   since: { ...files('only lines that changed since the branch left REF'), type: 'string', value: 'REF' },
   'whole-files': files('with --since: all lines of the files that changed'),
   exclude: {

@@ -5,7 +5,8 @@ import { plural, shellWord } from '../report/prose.js';
 import type { Report } from '../report/report.js';
 import { isNotebookName } from '../text/notebook/notebook.js';
 import { Failure } from '../workspace/failure.js';
-import { indexEntries, stage } from '../workspace/git.js';
+import { stage } from '../workspace/git.js';
+import { indexEntries } from '../workspace/git-index.js';
 import { guard, nothingLeft, withUnstaged } from '../workspace/guard.js';
 import { isInside, repositoryRoot, rootOf, shownFrom } from '../workspace/places.js';
 import { State } from '../workspace/state.js';
@@ -145,7 +146,7 @@ function stageRecorded(
   writer: Writer,
 ): readonly string[] {
   const before = indexEntries(root, files);
-  const left = stage(root, files);
+  const left = stageOrTell(context, root, files);
   for (const [file, after] of indexEntries(root, files)) {
     const old = before.get(file) ?? null;
     if (old?.id === after.id) continue;
@@ -154,6 +155,21 @@ function stageRecorded(
       context.say(`${printable(shownFrom(context.io.cwd, file))}: undo leaves it staged: ${recorded.reason}`);
   }
   return left;
+}
+
+/** What is written stays written where git cannot stage it, as while another git is at work. */
+function stageOrTell({ io }: Context, root: string, files: readonly string[]): readonly string[] {
+  try {
+    return stage(root, files);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const names = files.map((file) => shellWord(shownFrom(io.cwd, file)));
+    throw new Failure(
+      'Written, but not staged',
+      error.detail.split('\n', 1)[0] ?? '',
+      `\`git add ${names.join(' ')}\` stages what was written once git can; \`memfix undo\` takes it back.`,
+    );
+  }
 }
 
 /** An editor that holds a notebook would write its old code back. */

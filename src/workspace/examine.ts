@@ -8,7 +8,7 @@ import {
   interpret,
   isWorthReading,
   type Opened,
-  Reader,
+  type Reader,
   type Stamp,
   sameStamp,
   searched,
@@ -66,7 +66,7 @@ export type Glance =
 
 /** Reads one file after the other, as far as each deserves. */
 export class Examiner {
-  readonly #reader = new Reader();
+  readonly #reader: Reader;
 
   constructor(
     private readonly tools: Tools,
@@ -76,7 +76,9 @@ export class Examiner {
     private readonly remembers: boolean,
     /** Files that no transform would look at are read as well, to say which cannot be. */
     private readonly isThorough = false,
-  ) {}
+  ) {
+    this.#reader = tools.reader();
+  }
 
   /** Some file was worth parsing. */
   get parses(): boolean {

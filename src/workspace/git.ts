@@ -4,7 +4,7 @@ import { gitVariables, SAFE_SETTINGS } from './git-settings.js';
 import { slashed } from './places.js';
 
 /** Enough paths for one command line on every system. */
-const PATHS_PER_CALL = 200;
+export const PATHS_PER_CALL = 200;
 const LARGEST_ANSWER = 256 * 1024 * 1024;
 /** Milliseconds: a repository can name files whose reading never ends. Only its config is read in no time. */
 const PATIENCE = { config: 30_000, answer: 10 * 60_000 };
@@ -46,8 +46,8 @@ export function uncommitted(root: string, files: readonly string[]): ReadonlySet
   return found;
 }
 
-/** The files among these that are not as they are in the index. */
-export function unstaged(root: string, files: readonly string[]): ReadonlySet<string> {
+/** The files, among these where some are named, that are not as they are in the index. */
+export function unstaged(root: string, files?: readonly string[]): ReadonlySet<string> {
   const found = zeroSeparated(
     ask(root, [
       'diff',
@@ -60,7 +60,7 @@ export function unstaged(root: string, files: readonly string[]): ReadonlySet<st
     ]),
   );
   const dirty = new Set(found.map((name) => join(root, name)));
-  return new Set(files.filter((file) => dirty.has(file)));
+  return files === undefined ? dirty : new Set(files.filter((file) => dirty.has(file)));
 }
 
 /** What the last commit has under these names: whether some bytes are the very same. */
@@ -104,60 +104,6 @@ export function stage(root: string, files: readonly string[]): readonly string[]
   for (let at = 0; at < plain.length; at += PATHS_PER_CALL)
     ask(root, ['--literal-pathspecs', 'add', '--', ...plain.slice(at, at + PATHS_PER_CALL)]);
   return filtered.map((name) => join(root, name));
-}
-
-/** What the index has of a file: its mode, and the name of its bytes. */
-export interface IndexEntry {
-  readonly mode: string;
-  readonly id: string;
-}
-
-/** By whole path; a file that is not in the index, or in a conflict, is left out. */
-export function indexEntries(root: string, files: readonly string[]): ReadonlyMap<string, IndexEntry> {
-  return blobsOf(
-    root,
-    files,
-    ['ls-files', '--stage', '-z', '--full-name', '--'],
-    /^(\d+) ([0-9a-f]+) 0\t(.*)$/s,
-  );
-}
-
-/** The same of the last commit. */
-export function committedEntries(root: string, files: readonly string[]): ReadonlyMap<string, IndexEntry> {
-  if (askGit(root, ['rev-parse', '--verify', '--quiet', 'HEAD']).status !== 0) return new Map();
-  const words = ['ls-tree', '-z', '--full-name', 'HEAD', '--'];
-  return blobsOf(root, files, words, /^(\d+) blob ([0-9a-f]+)\t(.*)$/s);
-}
-
-function blobsOf(
-  root: string,
-  files: readonly string[],
-  words: readonly string[],
-  form: RegExp,
-): ReadonlyMap<string, IndexEntry> {
-  const found = new Map<string, IndexEntry>();
-  for (let at = 0; at < files.length; at += PATHS_PER_CALL) {
-    const names = files.slice(at, at + PATHS_PER_CALL).map((file) => slashed(relative(root, file)));
-    for (const line of zeroSeparated(ask(root, ['--literal-pathspecs', ...words, ...names]))) {
-      const [, mode = '', id = '', name = ''] = form.exec(line) ?? [];
-      if (name !== '') found.set(join(root, name), { mode, id });
-    }
-  }
-  return found;
-}
-
-/** Puts bytes that the repository has into the index, or takes the file out of it; why not, where that fails. */
-export function setIndex(root: string, file: string, entry: IndexEntry | null): string | undefined {
-  const name = slashed(relative(root, file));
-  if (entry !== null && askGit(root, ['cat-file', '-e', entry.id]).status !== 0)
-    return 'git no longer has what was staged before';
-  const words = entry === null ? ['--force-remove'] : ['--cacheinfo', `${entry.mode},${entry.id},${name}`];
-  const { status, stderr } = askGit(root, [
-    'update-index',
-    ...words,
-    ...(entry === null ? ['--', name] : []),
-  ]);
-  return status === 0 ? undefined : stderr.trim();
 }
 
 /** The lines of each file, as it is now, that are new since `revision`: from and to, both included. Of other files all are. */
@@ -265,7 +211,7 @@ export function uncommittedCount(root: string): number {
   return zeroSeparated(askGit(root, [...STATUS, '--untracked-files=all']).stdout).length;
 }
 
-function ask(root: string, words: readonly string[]): string {
+export function ask(root: string, words: readonly string[]): string {
   const answer = askGit(root, words);
   if (answer.status === 0) return answer.stdout;
   throw new Failure(
@@ -281,10 +227,11 @@ export interface Answer {
   readonly stderr: string;
 }
 
+const UTF8: BufferEncoding = 'utf8';
 const MISSING = 'git is not installed, or not on the PATH';
 
 /** Git's answer, whatever it is. No program runs that the repository names, and no other machine is asked. */
-export function askGit(root: string, words: readonly string[], input?: Uint8Array): Answer {
+export function askGit(root: string, words: readonly string[], input?: Uint8Array, encoding = UTF8): Answer {
   const listing = ['config', '-z', '--name-only', '--get-regexp', '^(filter|hook)\\.'];
   const listed = spawned(root, listing, PATIENCE.config);
   // 1: there is none.
@@ -295,7 +242,7 @@ export function askGit(root: string, words: readonly string[], input?: Uint8Arra
     ...turnedOff(zeroSeparated(listed.stdout), root),
   ];
   const all = [...settings.flatMap((setting) => ['-c', setting]), ...words];
-  return spawned(root, all, PATIENCE.answer, input);
+  return spawned(root, all, PATIENCE.answer, input, encoding);
 }
 
 /**
@@ -321,11 +268,17 @@ function turnedOff(names: readonly string[], root: string): readonly string[] {
   );
 }
 
-function spawned(root: string, words: readonly string[], patience: number, input?: Uint8Array): Answer {
+function spawned(
+  root: string,
+  words: readonly string[],
+  patience: number,
+  input?: Uint8Array,
+  encoding = UTF8,
+): Answer {
   const answer = childProcess().spawnSync('git', words, {
     cwd: root,
     env: environment(),
-    encoding: 'utf8',
+    encoding,
     maxBuffer: LARGEST_ANSWER,
     timeout: patience,
     ...(input && { input }),

@@ -3,7 +3,7 @@ import { sep } from 'node:path';
 import type { Skipped } from '../engine/outcome.js';
 import { type Candidate, type Discovery, discover } from './discover.js';
 import { repositoryRoot, shownFrom, slashed } from './places.js';
-import { isSettled, type Stamp, sameStamp, stampAt } from './read.js';
+import { isSettled, Reader, type Stamp, sameStamp, stampAt } from './read.js';
 
 /** A walk that can be known again: as long as nothing that it looked at has changed, it would find the same files. */
 export interface Walked {
@@ -51,7 +51,15 @@ export class Ground {
   readonly #refused = new Map<string, Skipped>();
   memory: WalkMemory | undefined;
 
-  constructor(private readonly cwd: string) {}
+  /** `staged`: what counts as the bytes of some files. */
+  constructor(
+    private readonly cwd: string,
+    private readonly staged?: ReadonlyMap<string, Uint8Array>,
+  ) {}
+
+  reader(): Reader {
+    return new Reader(this.staged);
+  }
 
   /** The Python files below a folder, whatever a configuration leaves out; `most`: where the walk may give up. */
   walk(folder: string, most = Infinity): Discovery {

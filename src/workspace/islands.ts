@@ -41,6 +41,7 @@ export class Islands {
   constructor(
     residents: readonly Resident[],
     private readonly names: (folder: string) => ReadonlySet<string>,
+    private readonly reader = () => new Reader(),
   ) {
     this.#files = new Map(residents.map(({ path, candidate }) => [path, candidate]));
     this.#unread = this.#files.entries();
@@ -123,7 +124,7 @@ export class Islands {
   /** Where it is stopped, it goes on from there the next time. */
   #joinAll(): ReadonlyMap<Candidate, Words> {
     this.#joinFolders();
-    const reader = new Reader();
+    const reader = this.reader();
     const left = this.#unread;
     for (let next = left.next(); !next.done; next = left.next()) {
       const [path, candidate] = next.value;
@@ -217,7 +218,7 @@ export class Islands {
     const known = this.#texts.get(path);
     if (known !== undefined) return known;
     const candidate = this.#files.get(path);
-    const opened = candidate && new Reader().open(candidate);
+    const opened = candidate && this.reader().open(candidate);
     const text = opened?.kind === 'opened' ? opened.bytes.toString('latin1') : '';
     this.#texts.set(path, text);
     return text;

@@ -71,6 +71,7 @@ export class Mentions {
         .filter(({ path }) => !isNotebookName(path))
         .map((candidate) => ({ path: this.#within(candidate.path), candidate })),
       (folder) => this.folders.names(join(this.folder, folder)),
+      () => this.ground.reader(),
     );
     return this.#islands;
   }

@@ -15,7 +15,7 @@ import { Folders } from './folders.js';
 import { Ground } from './ground.js';
 import { isOneOf, Mentions } from './mentions.js';
 import { isInside, shownFrom, slashed } from './places.js';
-import { Reader } from './read.js';
+import type { Reader } from './read.js';
 
 /** Characters of other files that are held at a time. */
 const HELD = 8 * 1024 * 1024;
@@ -210,7 +210,7 @@ export class Neighbourhood implements ProjectDoor {
   #read(path: string, root: string): ProjectFile | undefined {
     const shown = shownFrom(this.cwd, resolve(path));
     this.ground.sees(path);
-    this.#reader ??= new Reader();
+    this.#reader ??= this.ground.reader();
     const opened = this.#reader.open({ path: shown, target: path, explicit: false }, root);
     if (opened.kind === 'skipped' && existsSync(path)) this.ground.refuses(path, opened.reason);
     if (opened.kind !== 'opened') return undefined;

@@ -33,6 +33,8 @@ export interface Request {
   readonly unfixable: readonly string[];
   readonly unsafeFixes?: boolean;
   readonly since?: Since;
+  /** What is staged of files whose work tree has something else, by their real paths: it is read instead. */
+  readonly staged?: ReadonlyMap<string, Uint8Array>;
   /** Patterns of files to pass over, relative to `cwd`, besides those of the config. */
   readonly exclude?: readonly string[];
   /** Files that are named are passed over, too, where the config excludes them: `--force-exclude`. */
@@ -69,7 +71,7 @@ export class Project {
     /** Whether a file that asks about the whole project is left to another thread. */
     private readonly isLeft?: () => boolean,
   ) {
-    this.ground = new Ground(request.cwd);
+    this.ground = new Ground(request.cwd, request.staged);
     this.vocabulary = new Vocabulary(catalogue);
     this.#checkFlags();
     this.folder = projectFolder(request);

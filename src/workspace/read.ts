@@ -9,7 +9,7 @@ import { strayStatement } from '../text/notebook/unread.js';
 import { BoundedReader, LARGEST_FILE, megabytes, tooLarge } from './bounded.js';
 import type { Candidate } from './discover.js';
 import { reasonOf } from './failure.js';
-import { isVendored } from './places.js';
+import { isVendored, realPath } from './places.js';
 
 export const LONGEST_LINE = 1024 * 1024;
 
@@ -57,6 +57,9 @@ export interface Opened {
 export class Reader {
   readonly #reader = new BoundedReader();
 
+  /** `instead`: what counts as the bytes of some files, by their real paths. */
+  constructor(private readonly instead?: ReadonlyMap<string, Uint8Array>) {}
+
   /** `root`: where the file has to be by its real path, unless whoever found it has seen to that. */
   open({ path, target }: Candidate, root?: string): Opened | Skipped {
     try {
@@ -64,7 +67,8 @@ export class Reader {
         most: LARGEST_FILE,
         ...(root !== undefined && { root }),
       });
-      return { kind: 'opened', bytes, stamp: stampOf(stats) };
+      const other = this.instead?.get(target) ?? this.instead?.get(realPath(target));
+      return { kind: 'opened', bytes: other ? Buffer.from(other) : bytes, stamp: stampOf(stats) };
     } catch (error) {
       return skipped(path, reasonOf(error));
     }

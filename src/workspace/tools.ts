@@ -1,6 +1,7 @@
 import type { Engine } from '../engine/engine.js';
 import type { ParserOnDemand } from './parser-choice.js';
 import type { Project } from './project.js';
+import type { Reader } from './read.js';
 
 /** The engine and the parser of a project, each loaded when it is first needed. */
 export class Tools {
@@ -10,6 +11,10 @@ export class Tools {
     private readonly project: Project,
     readonly parser: ParserOnDemand,
   ) {}
+
+  reader(): Reader {
+    return this.project.ground.reader();
+  }
 
   /** Its parser may not be loaded yet. */
   get loaded(): Engine | undefined {

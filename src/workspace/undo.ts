@@ -1,6 +1,5 @@
 import { lstatSync, rmSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
-import { decodeNotebook, encode } from '../text/decode.js';
 import { isNotebookName } from '../text/notebook/notebook.js';
 import { plainFiles } from './attributes.js';
 import { regularBytes } from './bounded.js';
@@ -8,6 +7,7 @@ import { codeOf, Failure, reasonOf } from './failure.js';
 import { type Entry, type IndexStep, Pages } from './journal-pages.js';
 import { isInside } from './places.js';
 import type { State } from './state.js';
+import { withOldCells } from './undo-cells.js';
 import { draftName, isCutOff, LARGEST_RESULT, replaceBytes } from './write.js';
 
 export interface Undone {
@@ -165,8 +165,13 @@ function restore(root: string, path: string, entry: Entry, isPlain: boolean): Re
   // memfix was stopped after the journal and before the file, or someone else already put it back.
   if (current.equals(before)) return 'untouched';
   const isOurs = current.equals(after) || isHalfWritten(current, before, after);
-  const wanted = isOurs ? before : withOldCode(path, { before, after, current });
-  if (wanted === undefined) return { reason: 'it changed after memfix wrote it', tryAgain: true };
+  const wanted = isOurs
+    ? before
+    : isNotebookName(path)
+      ? withOldCells({ before, after, current })
+      : undefined;
+  if (wanted === undefined || typeof wanted === 'string')
+    return { reason: wanted ?? 'it changed after memfix wrote it', tryAgain: true };
   const written = replaceBytes(path, current, wanted, isPlain ? (draft ?? draftName()) : undefined);
   return written.ok ? 'restored' : { reason: written.reason, tryAgain: true };
 }
@@ -179,17 +184,6 @@ function removeNew(path: string): Restored {
   } catch (error) {
     return { reason: reasonOf(error), tryAgain: true };
   }
-}
-
-/** A notebook that was only run and saved since: the code that it had, and all else as it is now. */
-function withOldCode(
-  path: string,
-  { before, after, current }: { readonly before: Buffer; readonly after: Buffer; readonly current: Buffer },
-): Buffer | undefined {
-  if (!isNotebookName(path)) return undefined;
-  const [old, changed, now] = [before, after, current].map((bytes) => decodeNotebook(bytes));
-  if (!old?.ok || !changed?.ok || !now?.ok || now.source.text !== changed.source.text) return undefined;
-  return encode(now.source, old.source.text);
 }
 
 /** A file of the project, as far as its path says; git's own files are not. */

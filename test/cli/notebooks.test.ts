@@ -136,6 +136,22 @@ describe('notebooks', () => {
     expect(own.stderr).not.toContain('Reload');
   });
 
+  test('that were edited since then, in other cells, get the old code of the fixed ones back', async () => {
+    const cwd = repositoryWith({ 'a.ipynb': BOOK });
+    await memfix({ cwd }, 'apply');
+    const edited = (book: string) => {
+      const { cells, ...rest } = JSON.parse(book);
+      const added = { cell_type: 'code', source: '%matplotlib inline\ny = 2', outputs: [], metadata: {} };
+      const [first, ...others] = cells;
+      const last = { ...others.at(-1), source: '!ls\nrisk()  # later' };
+      return `${JSON.stringify({ cells: [added, first, ...others.slice(0, -1), last], ...rest }, undefined, 1)}\n`;
+    };
+    put(cwd, { 'a.ipynb': edited(FIXED) });
+    const { code, stderr } = await memfix({ cwd }, 'undo');
+    expect([code, stderr]).toEqual([0, expect.stringContaining('restored a.ipynb')]);
+    expect(read(cwd)).toBe(edited(BOOK));
+  });
+
   test('whose code has changed since then are left as they are', async () => {
     const cwd = repositoryWith({ 'a.ipynb': BOOK });
     await memfix({ cwd }, 'apply');
@@ -143,7 +159,8 @@ describe('notebooks', () => {
     put(cwd, { 'a.ipynb': own });
     const { code, stderr } = await memfix({ cwd }, 'undo');
     expect(code).toBe(2);
-    expect(stderr).toContain('it changed after memfix wrote it');
+    expect(stderr).toContain('a.ipynb: cell 2 changed after memfix wrote it');
+    expect(stderr).not.toContain('git checkout -p');
     expect(read(cwd)).toBe(own);
   });
 

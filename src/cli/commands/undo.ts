@@ -2,8 +2,10 @@ import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { printable } from '../../report/cells.js';
 import { plural, shellWord } from '../../report/prose.js';
+import { isNotebookName } from '../../text/notebook/notebook.js';
 import { Failure, reasonOf } from '../../workspace/failure.js';
-import { changedFiles, committedEntries, indexEntries, setIndex, unstaged } from '../../workspace/git.js';
+import { changedFiles, unstaged } from '../../workspace/git.js';
+import { committedEntries, indexEntries, setIndex } from '../../workspace/git-index.js';
 import { isInside, repositoryRoot, shownFrom } from '../../workspace/places.js';
 import { rememberedIn } from '../../workspace/remember.js';
 import { State } from '../../workspace/state.js';
@@ -65,7 +67,7 @@ export async function undo(context: Context): Promise<number> {
     new Failure(
       `${plural(left.length, 'file')} left as ${left.length === 1 ? 'it is' : 'they are'}`,
       `not restored:\n${lines.join('\n')}`,
-      `Use git to take the change back by hand, for example \`git diff\` and \`git checkout -p\`; \`memfix undo\` can be run again once the file is as memfix wrote it.${earlier > 0 ? ' What an earlier apply did to another file goes back by its name: `memfix undo FILE`.' : ''}`,
+      `${left.every(({ path }) => isNotebookName(path)) ? 'Take the fix back by hand in the cells that are named' : 'Use git to take the change back by hand, for example `git diff` and `git checkout -p`'}; \`memfix undo\` can be run again once the file is as memfix wrote it.${earlier > 0 ? ' What an earlier apply did to another file goes back by its name: `memfix undo FILE`.' : ''}`,
     ),
   );
   return EXIT.error;
