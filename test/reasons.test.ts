@@ -104,8 +104,9 @@ describe('memfix explain FILE:LINE', () => {
 
   test('shows the nearest where there is nothing, and says so', async () => {
     const { code, stdout, stderr } = await explain('train.py:13');
-    expect(code).toBe(0);
-    expect(stderr).toContain('Nothing is found or left alone at train.py:13. The nearest of the file:');
+    expect([code, stderr]).toEqual([0, '']);
+    // On the page itself: what is said before a pager is gone from the screen.
+    expect(stdout).toMatch(/^Nothing is found or left alone at train\.py:13\. The nearest of the file:\n\n/);
     expect(stdout).toContain('train.py:8:5  no-grad');
   });
 

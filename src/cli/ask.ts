@@ -210,6 +210,9 @@ function oneKey(
     const onEnd = () => settle(CTRL_C);
     const onRedraw = () => settle(REDRAW);
     const onContinue = () => {
+      output.removeListener('resize', onRedraw);
+      // A job that is stopped hears nothing of a resize: the streams ask the terminal for its size again.
+      process.emit('SIGWINCH', 'SIGWINCH');
       input.setRawMode(false);
       input.setRawMode(true);
       output.write(PASTE.on);

@@ -22,19 +22,15 @@ export function failingOf({ args }: Pick<Context, 'args'>): readonly Failing[] |
  * `--strict`, or where it is asked for by its symptom.
  */
 export function failsOn(
-  context: Pick<Context, 'args' | 'catalogue'>,
+  context: Pick<Context, 'args'>,
   { scans }: Report,
   project: Pick<Project, 'rulesFor'>,
 ): boolean {
   const said = failingOf(context);
   const isStrict = context.args.flag('strict');
-  const symptoms = new Map(context.catalogue.entries.map(({ id, symptom }) => [id, symptom]));
-  const counts = ({ safety, transform }: Finding, chosen: readonly Failing[]) =>
+  const counts = ({ safety, symptom }: Finding, chosen: readonly Failing[]) =>
     chosen.some(
-      (each) =>
-        (each === 'any' && (safety !== 'advice' || isStrict)) ||
-        each === safety ||
-        each === symptoms.get(transform),
+      (each) => (each === 'any' && (safety !== 'advice' || isStrict)) || each === safety || each === symptom,
     );
   return scans.some(({ findings, file }) => {
     const found = findings.filter((finding) => !isRefused(finding));

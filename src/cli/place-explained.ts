@@ -1,5 +1,6 @@
 import type { Finding, Scan } from '../engine/outcome.js';
 import { renderFull } from '../report/full.js';
+import { wrap } from '../report/prose.js';
 import { Lines } from '../text/lines.js';
 import { cellsIn, positionInCells } from '../text/notebook/notebook.js';
 import { placeText } from '../text/place.js';
@@ -27,24 +28,38 @@ export async function explainPlace(context: Context, path: string, spot: Spot): 
   const { seen, here } = withOptIn?.here.length ? withOptIn : byDefault;
   const findings = seen.scans.flatMap((scan) => scan.findings);
   const told = here.length > 0 ? here : nearest(findings, spot);
-  const place = placeOf(path, spot);
-  if (here.length === 0) {
-    const [scan] = seen.scans;
-    const what = scan && noSuchCell(scan, spot);
-    asked.say(
-      `${what ?? `Nothing is found or left alone at ${place}.`}${told.length === 0 ? '' : ' The nearest of the file:'}`,
-    );
-  }
-  if (here.length > 0 && isNothing)
-    asked.say(`Nothing by default at ${place}; with \`--extend-select opt-in\` there is:`);
+  const sentence = sentenceFor(path, spot, { isNothing, isHere: here.length > 0, told, scan: seen.scans[0] });
   const report = {
     scans: seen.scans.map((scan) => ({ ...scan, findings: told, notes: [] })),
     skipped: seen.skipped,
     checked: seen.files,
   };
-  await asked.show(renderFull(report, { ...asked.view, verbose: true, isThorough: true }));
+  const text = renderFull(report, { ...asked.view, verbose: true, isThorough: true });
+  // Said before a pager, it would be gone from the screen.
+  if (told.length === 0) asked.say(sentence);
+  const width = asked.view.isTerminal ? asked.view.width : Infinity;
+  const lines = wrap(sentence, width, { first: '', rest: '' }).join('\n');
+  await asked.show(told.length === 0 || sentence === '' ? text : `${lines}\n\n${text}`);
   asked.confess(seen.crashes, []);
   return seen.crashes.length > 0 ? EXIT.error : EXIT.clean;
+}
+
+/** What there is instead of what was asked about; empty where that is there. */
+function sentenceFor(
+  path: string,
+  spot: Spot,
+  {
+    isNothing,
+    isHere,
+    told,
+    scan,
+  }: { isNothing: boolean; isHere: boolean; told: readonly Finding[]; scan: Scan | undefined },
+): string {
+  const place = placeOf(path, spot);
+  if (isHere)
+    return isNothing ? `Nothing by default at ${place}; with \`--extend-select opt-in\` there is:` : '';
+  const what = (scan && noSuchCell(scan, spot)) ?? `Nothing is found or left alone at ${place}.`;
+  return `${what}${told.length === 0 ? '' : ' The nearest of the file:'}`;
 }
 
 async function lookAt(context: Context, spot: Spot) {

@@ -13,7 +13,7 @@ import { aboutRun, type Output } from './outputs.js';
 
 /** Findings to standard output and to files, the summary to standard error. */
 export async function present(context: Context, found: Report, outputs: readonly Output[]): Promise<void> {
-  const report = withLeaks(context, found);
+  const report = withWishes(context, found);
   const printed = outputs.find(({ file }) => file === undefined)?.format;
   const isCounted = context.args.flag('statistics');
   if (printed !== undefined || isCounted)
@@ -37,15 +37,13 @@ export function sayAssumed(context: Context, report: Report): void {
   for (const sentence of assumptionSentences(assumptionsOf(report))) context.say(sentence);
 }
 
-/** With what the catalogue knows of its transforms, and what was asked for. */
-export function withLeaks({ catalogue, args }: Context, report: Report): Report {
-  const leaks = catalogue.entries.filter(({ symptom }) => symptom === 'leak').map(({ id }) => id);
+/** With what was asked for. */
+export function withWishes({ args }: Context, report: Report): Report {
   const onlyChanged = args.given.some((name) => name === 'changed' || name === 'staged' || name === 'since');
   const takesUnsafe = args.choice('unsafe-fixes') === true;
   const { aim, terms, chosen, limits, isLogPiped } = args;
   return {
     ...report,
-    leaks: new Set(leaks),
     onlyChanged,
     takesUnsafe,
     aim,

@@ -5,7 +5,7 @@ import type { Relied } from '../semantic/surroundings.js';
 import type { Premise } from '../semantic/versions.js';
 import type { SourceText } from '../text/decode.js';
 import type { Position, Span } from '../text/lines.js';
-import type { Lasting, Numerics, Safety } from '../toolkit/contract.js';
+import type { Lasting, Numerics, Safety, Symptom } from '../toolkit/contract.js';
 import type { Effect } from '../toolkit/effect.js';
 
 /** A decoded file and the name it is reported under (relative, with forward slashes). */
@@ -36,7 +36,8 @@ export interface ProposedFix {
 
 export interface Finding {
   readonly transform: string;
-  /** What its transform is good for. */
+  /** What its transform is about, and what it is good for as far as it was measured. */
+  readonly symptom: Symptom;
   readonly effect: Effect;
   /** Names the same finding in a later pass or session: id, the site's own words, and its occurrence among equals. */
   readonly key: string;

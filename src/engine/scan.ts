@@ -277,6 +277,7 @@ function findingFor(
   const { node, message } = site;
   const common = {
     transform: meta.id,
+    symptom: meta.symptom,
     effect: effectOf(meta),
     key,
     span: { start: node.start, end: node.end },

@@ -1,10 +1,10 @@
 import { byPosition, type Edit } from '../edit/edit.js';
-import type { Scan } from '../engine/outcome.js';
+import type { Finding, Scan } from '../engine/outcome.js';
 import { aboutWhat, type Question } from '../semantic/question.js';
 import type { Reason } from '../semantic/reason.js';
 import type { SourceText } from '../text/decode.js';
 import { Lines, type Position } from '../text/lines.js';
-import type { Numerics, Safety } from '../toolkit/contract.js';
+import type { Numerics, Safety, Symptom } from '../toolkit/contract.js';
 import type { Effect } from '../toolkit/effect.js';
 import { spanIn } from './by-cell.js';
 import { diagnosisJson, type JsonOutOfMemory } from './oom.js';
@@ -52,6 +52,10 @@ export interface JsonFinding {
   readonly endLine: number;
   readonly endColumn: number;
   readonly id: string;
+  /** What its transform is about: what `--select` and `--fail-on` know it by. */
+  readonly symptom: Symptom;
+  /** How loud it is in formats for forges: a leak is an error, advice a note, everything else a warning. */
+  readonly level: Level;
   /** Names the same finding in a later run, as long as its own words stay. */
   readonly key: string;
   /** What its transform is good for, as far as it was measured. */
@@ -89,6 +93,14 @@ export interface JsonFinding {
   readonly measured: string | null;
   /** What a verification (`apply --verify`) has said of it, with `--evidence`; `stale` where the code is another one since. */
   readonly verified: JsonVerified | null;
+}
+
+export type Level = 'error' | 'warning' | 'note';
+
+/** What grows without end stops a run; advice stops nobody. */
+function levelOf({ safety, symptom }: Finding): Level {
+  if (safety === 'advice') return 'note';
+  return symptom === 'leak' ? 'error' : 'warning';
 }
 
 export interface JsonVerified {
@@ -251,6 +263,8 @@ function findingJson({ scan, finding, ranked }: Shown, lines: Lines, { proven }:
     path: scan.file.path,
     ...range(finding.at, finding.end),
     id: finding.transform,
+    symptom: finding.symptom,
+    level: levelOf(finding),
     key: finding.key,
     effect: finding.effect,
     safety: finding.safety,

@@ -34,8 +34,6 @@ export interface Report {
   readonly isWithoutGit?: boolean;
   /** The findings that `apply` fixed. */
   readonly taken?: readonly Taken[];
-  /** The transforms whose findings are leaks. */
-  readonly leaks?: ReadonlySet<string>;
   /** What `--baseline` left out, and how many recorded findings are no longer there. */
   readonly baseline?: { readonly known: number; readonly gone: number };
   /** Of a run that ran out of memory: then findings come in its order. */
@@ -108,7 +106,7 @@ export function inOrder({ scans, oom }: Pick<Report, 'scans' | 'oom'>): readonly
 export function shownFindings(report: Report, view: Pick<View, 'verbose'>): readonly Shown[] {
   const shown = inOrder(report).filter(({ finding }) => view.verbose || !isRefused(finding));
   if (report.oom !== undefined) return shown;
-  const isLeak = ({ finding }: Shown) => report.leaks?.has(finding.transform) === true;
+  const isLeak = ({ finding }: Shown) => finding.symptom === 'leak';
   return shown.sort(
     (a, b) => byEffect(a.finding.effect, b.finding.effect) || Number(isLeak(b)) - Number(isLeak(a)),
   );

@@ -137,7 +137,7 @@ function findingBlock(
   const measured = isRefused(finding) ? undefined : report.proven?.measured(finding.transform);
   const standing = report.proven?.standing(file.path, finding);
   return [
-    ...headingOf(file.path, finding, standingWords(finding, report, standing), view),
+    ...headingOf(file.path, finding, standingWords(finding, standing), view),
     ...(ranked === undefined ? [] : labelled(ranked.because, rankLabel(ranked), view, paint.magenta)),
     ...(isSaid ? [] : labelled(finding.message, '', view)),
     ...(finding.refusal === undefined ? [] : labelled(refusalSentence(finding.refusal), '', view)),
@@ -160,15 +160,11 @@ function findingBlock(
   ];
 }
 
-function standingWords(
-  finding: Finding,
-  { leaks }: Report,
-  standing: Standing | undefined,
-): readonly string[] {
+function standingWords(finding: Finding, standing: Standing | undefined): readonly string[] {
   if (isRefused(finding)) return ['left alone'];
   return [
     standingOf(finding, standing),
-    leaks?.has(finding.transform) === true ? 'leak' : EFFECT_WORDS[finding.effect],
+    finding.symptom === 'leak' ? 'leak' : EFFECT_WORDS[finding.effect],
     ...(finding.numerics === 'bit-identical' ? [] : [finding.numerics]),
   ];
 }
@@ -200,11 +196,11 @@ function changeOf(file: SourceFile, finding: Finding, lines: Lines, { paint, wid
 }
 
 /** Sites at which memory seems to grow, and that were left alone: silence would be an all-clear. */
-function leftLeaks({ scans, leaks, oom }: Report): readonly Shown[] {
-  if (leaks === undefined || oom !== undefined) return [];
+function leftLeaks({ scans, oom }: Report): readonly Shown[] {
+  if (oom !== undefined) return [];
   return scans.flatMap((scan) =>
     scan.findings
-      .filter((finding) => isRefused(finding) && leaks.has(finding.transform))
+      .filter((finding) => isRefused(finding) && finding.symptom === 'leak')
       .map((finding) => ({ scan, finding })),
   );
 }

@@ -50,7 +50,7 @@ export function tally(report: Report): Tally {
       ({ safety, unsafeFixes = report.unsafeFixes }) => safety === 'unsafe' && unsafeFixes === true,
     ).length,
     refused: all.length - findings.length,
-    refusedLeaks: all.filter((finding) => isRefused(finding) && report.leaks?.has(finding.transform)).length,
+    refusedLeaks: all.filter((finding) => isRefused(finding) && finding.symptom === 'leak').length,
     suppressed,
     files: report.scans.filter((scan) => !scan.findings.every(isRefused)).length,
     notes: report.scans.reduce((sum, scan) => sum + scan.notes.length, 0),

@@ -29,7 +29,7 @@ export function mostWorth(
     scan.findings.filter((finding) => !isRefused(finding)).map((finding) => ({ scan, finding })),
   );
   if (all.length <= MOST) return [];
-  const isLeak = (finding: Finding) => report.leaks?.has(finding.transform) === true;
+  const isLeak = (finding: Finding) => finding.symptom === 'leak';
   const isHeld = ({ scan }: Shown) => report.held?.has(scan.file.path) === true;
   const sorted = all.sort((one, other) => {
     const [a, b] = [one.finding, other.finding];

@@ -266,8 +266,8 @@ test.each([
 
 test('where nothing is, the nearest cell is told', async () => {
   const cwd = repositoryWith({ 'a.ipynb': BOOK });
-  const { stdout, stderr } = await memfix({ cwd }, 'explain', 'a.ipynb: cell 3, line 9');
-  expect(stderr).toContain(
+  const { stdout } = await memfix({ cwd }, 'explain', 'a.ipynb: cell 3, line 9');
+  expect(stdout).toContain(
     'Nothing is found or left alone at a.ipynb: cell 3, line 9. The nearest of the file:',
   );
   expect(stdout).toContain('a.ipynb: cell 3, line 2');
@@ -275,10 +275,10 @@ test('where nothing is, the nearest cell is told', async () => {
   const written = readFileSync(join(cwd, 'a.ipynb'), 'utf8');
   put(cwd, { 'a.ipynb': `${'\n'.repeat(50)}${written}` });
   const line = 50 + written.slice(0, written.lastIndexOf('hold(')).split('\n').length;
-  expect((await memfix({ cwd }, 'explain', `a.ipynb:${line}`)).stderr).toMatch(
+  expect((await memfix({ cwd }, 'explain', `a.ipynb:${line}`)).stdout).toMatch(
     new RegExp(`There is no cell ${line} with code: .* Line ${line} of the JSON is in cell \\d+\\.`),
   );
-  expect((await memfix({ cwd }, 'explain', 'a.ipynb:777')).stderr).toContain(
+  expect((await memfix({ cwd }, 'explain', 'a.ipynb:777')).stdout).toContain(
     'There is no cell 777 with code',
   );
   expect((await memfix({ cwd }, 'explain', 'a.ipynb:cell 4')).stderr).not.toContain('Unknown transform');

@@ -43,6 +43,27 @@ test.each(SIZES)('at %i×%i, what was typed before the first card answers nothin
   expect(readFileSync(join(cwd, 'a.py'), 'utf8')).toBe(LOADS);
 });
 
+test('a window that was resized while the session was stopped counts when it goes on', async () => {
+  const cwd = repositoryWith({ 'a.py': LOADS });
+  const session = new Terminal(
+    { cwd, cols: 120, rows: 40, env: { NO_COLOR: '1' }, hasJobs: true },
+    ...['apply', '-i'],
+  );
+  open.push(session);
+  await session.sees('(1/1)');
+  const isWide = session.text.includes('─'.repeat(80));
+  const before = session.raw.length;
+  session.type('\x1a');
+  await new Promise((done) => setTimeout(done, 500));
+  session.resize(60, 20);
+  session.type('\n');
+  await session.sees('(1/1)', 2);
+  const again = session.raw.slice(before);
+  expect([isWide, again.includes('─'.repeat(61))]).toEqual([true, false]);
+  session.type('q');
+  expect(await session.ended()).toBe(1);
+});
+
 test.each(SIZES)('at %i×%i, what is accepted of staged files is staged', async (cols, rows) => {
   const cwd = repositoryWith({ 'a.py': '' });
   put(cwd, { 'a.py': LOADS });

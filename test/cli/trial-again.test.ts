@@ -82,6 +82,7 @@ test('an editor asks as everything else does', () => {
   const finding: Finding = {
     ...{
       transform: 'no-grad',
+      symptom: 'peak',
       effect: 'frees-memory',
       key: 'a',
       safety: 'unsafe',

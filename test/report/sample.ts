@@ -47,6 +47,7 @@ export function findingAt(text: string, snippet: string, words: Words): Finding 
   const { id, ...rest } = words;
   return {
     transform: id,
+    symptom: id === 'detach-accumulated-loss' ? 'leak' : 'peak',
     effect: 'frees-memory',
     key: `${id}:${snippet}:0`,
     span: { start, end: start + snippet.length },

@@ -17,6 +17,8 @@ export interface TerminalOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What a shell is told behind the command: `| cat`, `< file`. */
   readonly behind?: string;
+  /** The shell has job control: after Ctrl-Z, a line that is typed wakes the program again. */
+  readonly hasJobs?: true;
   /** The Node that runs it. */
   readonly node?: string;
 }
@@ -31,13 +33,14 @@ export class Terminal {
   #wake: () => void = () => {};
 
   constructor(
-    { cwd, cols = 80, rows = 24, env = {}, behind, node = process.execPath }: TerminalOptions,
+    { cwd, cols = 80, rows = 24, env = {}, behind, hasJobs, node = process.execPath }: TerminalOptions,
     ...words: readonly string[]
   ) {
     this.#cols = cols;
     const shell = behind === undefined ? [] : ['/bin/sh', '-c', `"$@" ${behind}`, 'sh'];
     const program = [...shell, node, join(root, 'dist', 'cli.js'), ...words];
-    this.#pty = spawn('/bin/sh', ['-c', STAYS, 'sh', ...program], {
+    const stays = hasJobs ? `set -m; ${STAYS.replace('"$@";', '"$@"; read _; fg >/dev/null;')}` : STAYS;
+    this.#pty = spawn(hasJobs ? '/bin/bash' : '/bin/sh', ['-c', stays, 'sh', ...program], {
       ...{ cwd, cols, rows },
       env: {
         PATH: process.env['PATH'] ?? '',
@@ -99,6 +102,10 @@ export class Terminal {
 
   type(keys: string): void {
     this.#pty.write(keys);
+  }
+
+  resize(cols: number, rows: number): void {
+    this.#pty.resize(cols, rows);
   }
 
   /** Until these words came so many times, erased or not. */

@@ -9,7 +9,7 @@ import { failingOf } from '../failing.js';
 import { Interrupted } from '../io.js';
 import { type Look, prepare, prepareStdin } from '../looking.js';
 import { type Output, outputsOf } from '../outputs.js';
-import { exitCodeFor, present, putFiles, rendered, sayAssumed, withLeaks } from '../results.js';
+import { exitCodeFor, present, putFiles, rendered, sayAssumed, withWishes } from '../results.js';
 import { decided, sayDiagnosis, sayNextSteps, settle, withoutBeside } from '../settling.js';
 import { tidy } from '../tidying.js';
 import {
@@ -100,7 +100,7 @@ async function tell(
   isPart: boolean,
 ): Promise<void> {
   const { args, isVerbose } = context;
-  const report = withLeaks(context, found);
+  const report = withWishes(context, found);
   const printed = outputs.find(({ file }) => file === undefined)?.format;
   const isTold = printed === undefined || printed === 'short' || printed === 'full';
   if (!isTold || args.flag('statistics')) return present(context, report, outputs);

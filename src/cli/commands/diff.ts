@@ -20,7 +20,7 @@ import { type Context, EXIT } from '../context.js';
 import { prepare, prepareStdin } from '../looking.js';
 import { waitingIn } from '../proposal.js';
 import { provenOf } from '../proven.js';
-import { strictness, withLeaks } from '../results.js';
+import { strictness, withWishes } from '../results.js';
 import { decided, sayDiagnosis, sayNextSteps, settle, withoutBeside } from '../settling.js';
 
 export async function diff(context: Context): Promise<number> {
@@ -122,7 +122,7 @@ async function conclude(
   if (report.oom !== undefined) await sayDiagnosis(context, report.oom, false);
   for (const sentence of assumptionSentences(assumedBy(fixes))) context.say(sentence);
   if (changed.length === 0 && waiting === 0)
-    context.say(report.checked === 0 ? `${nothingSeen(withLeaks(context, report))}.` : 'Nothing to change.');
+    context.say(report.checked === 0 ? `${nothingSeen(withWishes(context, report))}.` : 'Nothing to change.');
   else if (changed.length === 0)
     context.say(`Nothing to change without an answer. ${openSentence(waiting, context)}`);
   else {

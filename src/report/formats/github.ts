@@ -1,5 +1,6 @@
+import type { Level } from '../json.js';
 import type { Report } from '../report.js';
-import { type About, type Level, type Published, publish } from './publication.js';
+import { type About, type Published, publish } from './publication.js';
 
 const COMMANDS: Readonly<Record<Level, string>> = { error: 'error', warning: 'warning', note: 'notice' };
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Level } from '../json.js';
 import type { Report } from '../report.js';
-import { type About, type Level, publish } from './publication.js';
+import { type About, publish } from './publication.js';
 
 const SEVERITIES: Readonly<Record<Level, string>> = { error: 'major', warning: 'minor', note: 'info' };
 

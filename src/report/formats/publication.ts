@@ -4,9 +4,6 @@ import type { TransformMeta } from '../../toolkit/contract.js';
 import { type JsonEdit, type JsonFinding, type JsonReport, toJson } from '../json.js';
 import { alternativeSentence, type Report } from '../report.js';
 
-/** How loud a finding is where others decide what to do about it. */
-export type Level = 'error' | 'warning' | 'note';
-
 /** What a format needs to know besides the report. */
 export interface About {
   /** The version of memfix. */
@@ -20,7 +17,6 @@ export interface About {
 
 /** A finding for a forge, a server or a dashboard. */
 export interface Published extends JsonFinding {
-  readonly level: Level;
   /** The whole message: what is held, what would fix it, and what to ask first. One sentence or phrase each. */
   readonly sentences: readonly string[];
 }
@@ -34,7 +30,6 @@ export interface Publication {
 export function publish(report: Report, about: About): Publication {
   const document = toJson(report);
   const books = new Map(report.scans.map(({ file }) => [file.path, file.source.notebook] as const));
-  const symptoms = new Map(about.metas.map(({ id, symptom }) => [id, symptom]));
   return {
     document,
     findings: document.findings.map((finding) => {
@@ -42,7 +37,6 @@ export function publish(report: Report, about: About): Publication {
       return {
         ...inItsFile(finding, books.get(finding.path)),
         path: about.fromRoot(finding.path),
-        level: levelOf(finding, symptoms.get(finding.id)),
         sentences:
           finding.cell === null
             ? sentences
@@ -60,12 +54,6 @@ export function publish(report: Report, about: About): Publication {
     const endLine = Math.max(line, jsonLine(notebook, cell, finding.endLine));
     return { ...finding, line, endLine, column: 1, endColumn: 1, fix: fix && { ...fix, edits: [], files } };
   }
-}
-
-/** What grows without end stops a run; advice stops nobody. */
-function levelOf({ safety }: JsonFinding, symptom: TransformMeta['symptom'] | undefined): Level {
-  if (safety === 'advice') return 'note';
-  return symptom === 'leak' ? 'error' : 'warning';
 }
 
 function sentencesOf({

@@ -68,6 +68,7 @@ function ruleOf(meta: TransformMeta, about: About) {
 
 function resultOf(finding: Published, ruleIndex: number | undefined) {
   const { id, key, level, path, sentences, fix, safety, numerics, effect, questions, verified } = finding;
+  const asked = questions.map(({ text }) => text);
   return {
     ruleId: id,
     ...(ruleIndex !== undefined && { ruleIndex }),
@@ -80,7 +81,12 @@ function resultOf(finding: Published, ruleIndex: number | undefined) {
       fix.edits.length + fix.files.length > 0 && {
         fixes: [
           {
-            description: { text: fix.title },
+            // Who applies it from here is not asked.
+            description: {
+              text: [safety === 'safe' ? fix.title : `${fix.title} (${safety})`, ...asked].join(
+                '; only if yes: ',
+              ),
+            },
             artifactChanges: [{ path, edits: fix.edits }, ...fix.files]
               .filter(({ edits }) => edits.length > 0)
               .map((file) => ({

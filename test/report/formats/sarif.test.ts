@@ -47,6 +47,7 @@ interface Log {
         };
       }[];
       readonly fixes?: readonly {
+        readonly description: { readonly text: string };
         readonly artifactChanges: readonly {
           readonly artifactLocation: { readonly uri: string };
           readonly replacements: readonly {
@@ -191,6 +192,14 @@ test('rules bring the page, skipped files and idle comments are notifications, r
   expect(run?.invocations[0]?.toolExecutionNotifications).toMatchObject([
     { level: 'warning', message: { text: 'it does not parse' } },
     { level: 'note', message: { text: 'unused suppression of `no-grad`' } },
+  ]);
+});
+
+test('a fix says what has to be asked first, since who applies it from there is not', () => {
+  const [run] = sarif(SAMPLE).runs;
+  expect(run?.results.map(({ fixes }) => fixes?.[0]?.description.text)).toEqual([
+    'Detach the loss before adding it',
+    'Run `validate` without recording gradients (unsafe); only if yes: Is what `validate` returns only read and never differentiated?; only if yes: Do the hooks of `model` work without the graph?',
   ]);
 });
 
