@@ -1,7 +1,7 @@
 import { budgetOf, passBytes, type Run } from './memory.js';
-import { passOf } from './pass.js';
 import { countOf, gibibytes } from './quantity.js';
 import { isQuantized, optimizerBytes, trainedBytes } from './state.js';
+import { passOf } from './step.js';
 
 /** What a budget takes for granted, and what is wrong about it: each a sentence for the reader. */
 export function assumptionsOf(run: Run): readonly string[] {

@@ -140,11 +140,11 @@ const MODELS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 
 /** What says how a model was trained or kept, not what it is. */
 const SUFFIX =
-  /-(?:instruct|chat|hf|it|base-hf|4k|8k|16k|128k|cased|uncased|v\d(?:\.\d)?|bnb-4bit|\dbit|in21k|preview|intermediate-step-.*|deduped|\d{4})$/;
+  /-(?:instruct|chat|hf|it|base-hf|4k|8k|16k|128k|cased|uncased|v\d(?:\.\d)?|unsloth|bnb-4bit|\dbit|in21k|preview|intermediate-step-.*|deduped|\d{4})$/;
 const ALIASES: readonly (readonly [RegExp, string])[] = [
   [/^meta-llama-/, 'llama-'],
   [/^llama-3\.[123]-(8b|70b)/, 'llama-3-$1'],
-  [/^vicuna-(7b|13b)/, 'llama-2-$1'],
+  [/^(?:vicuna|codellama)-(7b|13b)/, 'llama-2-$1'],
   [/^qwen2-/, 'qwen2.5-'],
   [/^phi-3\.5-/, 'phi-3-'],
 ];

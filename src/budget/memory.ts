@@ -1,11 +1,10 @@
+import { howOf } from './how.js';
 import { marginOf } from './margin.js';
-import { generationOf, type Pass, passOf } from './pass.js';
-import { type Bucketing, bucketsOf, bucketWords, endGradients, gatheredBytes } from './processes.js';
-import { countOf } from './quantity.js';
+import { generationOf, type Pass } from './pass.js';
+import { type Bucketing, bucketsOf, divided, endGradients, gatheredBytes } from './processes.js';
 import { wasteOf } from './rounding.js';
 import type { Linear, Network } from './shape.js';
 import {
-  byteText,
   momentsOf,
   optimizerBytes,
   temporariesOf,
@@ -13,6 +12,7 @@ import {
   WEIGHT_BYTES,
   weightBytes,
 } from './state.js';
+import { otherBytes, passOf } from './step.js';
 
 export const DTYPES = ['fp32', 'mixed', 'bf16', 'fp16', 'int8', 'int4'] as const;
 export const OPTIMIZERS = ['adamw', 'adamw-fused', 'adamw-8bit', 'sgd-momentum', 'sgd', 'adafactor'] as const;
@@ -56,6 +56,14 @@ export interface Run {
   readonly prepared?: string;
   /** The loop holds on to the model's outputs from one step to the next. */
   readonly keepsOutputs: boolean;
+  /** Passes of the trained model whose graphs are held until one backward; where nothing is said, one. */
+  readonly passes?: number;
+  /** Models beside the trained one: of a teacher, a reference, an average. */
+  readonly others?: readonly OtherModel[];
+  /** By which share the run may need less than what is counted. */
+  readonly leaner?: number;
+  /** Something is there that is not counted: what is, is the least. */
+  readonly isOpen?: boolean;
   /** Gradients of several passes are added up, so that they are there while a pass runs. */
   readonly accumulates: boolean;
   readonly gpus: number;
@@ -67,6 +75,16 @@ export interface Run {
   readonly offload: Offload;
   /** Bytes that somebody measured or wrote down, in the place of ours. */
   readonly given: Given;
+}
+
+/** A model that is not trained. */
+export interface OtherModel {
+  readonly parameters: number;
+  readonly shape: Network;
+  /** Of its weights; where nothing is said, that of the trained model. */
+  readonly dtype?: Dtype;
+  /** How often a step runs it. */
+  readonly passes: number;
 }
 
 export interface Lora {
@@ -85,7 +103,7 @@ export interface Given {
 
 const STATES = ['weights', 'adapters', 'gradients', 'optimizer'] as const;
 const ROW_NAMES = [
-  ...STATES,
+  ...(['weights', 'others', 'adapters', 'gradients', 'optimizer'] as const),
   ...(['activations', 'logits', 'casts', 'cache', 'temporaries'] as const),
   ...(['buckets', 'gathered', 'workspaces', 'overhead'] as const),
 ] as const;
@@ -139,7 +157,6 @@ export interface Budget {
 const WORKSPACES = 2 * 32 * 2 ** 20;
 /** What cuDNN takes for convolutions; it was between 7 and 50 MiB. */
 const CONVOLUTIONS = 24 * 2 ** 20;
-const WHOLE: Row['how'] = 'given';
 
 /** Where each part of the state is: here, or in host memory. */
 interface State {
@@ -174,7 +191,7 @@ export function budgetOf(run: Run): Budget {
     at,
     peak: at.bytes,
     low: Math.max(...phases.map(({ bytes, old }) => bytes - old)) * (1 - below),
-    high: Math.max(at.bytes * (1 + above), padded),
+    high: run.isOpen === true ? Infinity : Math.max(at.bytes * (1 + above), padded),
     host: rows.reduce((whole, row) => whole + row.host, 0) * run.gpus,
   };
 }
@@ -223,6 +240,7 @@ function training(run: Run, pass: Pass, states: States): readonly Phase[] {
   const gathered = isGathered ? gatheredBytes(run) : 0;
   const always = {
     weights: here(states.weights),
+    others: otherBytes(run),
     adapters: here(states.adapters),
     optimizer: here(states.optimizer),
     workspaces: WORKSPACES + (run.shape.kind === 'convolutional' ? CONVOLUTIONS : 0) + pass.batch,
@@ -296,6 +314,7 @@ function generating(run: Run, states: States): Phase {
   const { cache, moment, casts } = generationOf(run);
   return phase('generate', {
     weights: here(states.weights),
+    others: otherBytes(run),
     adapters: here(states.adapters),
     cache: cache / divided(run),
     casts: casts / divided(run),
@@ -305,46 +324,8 @@ function generating(run: Run, states: States): Phase {
   });
 }
 
-function howOf(run: Run, pass: Pass): Readonly<Record<RowName, Pick<Row, 'how' | 'given'>>> {
-  const { parameters, trainable, dtype, lora, given, shape, gpus } = run;
-  const each = trainedBytes(run);
-  const spread = divided(run) > 1 ? ` ÷ ${gpus} GPUs` : '';
-  const trained =
-    trainable < parameters || lora !== undefined ? `${countOf(trainable)} trained` : countOf(trainable);
-  const own = (how: string, figure?: number) =>
-    figure === undefined ? { how, given: false } : { how: WHOLE, given: true };
-  const vocabulary = shape.kind === 'transformer' ? shape.vocabulary : shape.labels;
-  return {
-    weights: own(`${countOf(parameters)} × ${byteText(dtype)}${spread}`),
-    adapters: own(`${trained} × ${each} bytes (fp32)${spread}`, given.adapters),
-    gradients: own(`${trained} × ${each} bytes${spread}`, given.gradients),
-    optimizer: own(`${trained} × ${optimizerBytes(run)[1]}${spread}`, given.optimizer),
-    activations: own(
-      run.task === 'generate'
-        ? 'the widest moment of one block'
-        : `${pass.words}${run.checkpointing ? ', their inputs, and one anew' : ''}`,
-      given.activations,
-    ),
-    logits: own(
-      `a vocabulary of ${vocabulary}: logits, copies and gradients${run.chunkedLoss ? ', in parts' : ''}`,
-    ),
-    casts: own('half-precision copies of weights under autocast'),
-    cache: own('keys and values of all tokens'),
-    temporaries: own(run.optimizer === 'adafactor' ? 'of one tensor' : 'what the step works on, once more'),
-    buckets: own(bucketWords(run)),
-    gathered: own('the embeddings whole, and two whole layers at a time'),
-    workspaces: own(`${shape.kind === 'convolutional' ? 'cuBLAS, cuDNN' : 'cuBLAS'}, and the batch itself`),
-    overhead: own(WHOLE, given.overhead),
-  };
-}
-
 /** The estimate of activations and logits in the backward pass, also where a figure was given for them. */
 export function passBytes(run: Run): number {
   const pass = passOf(run);
   return Math.max(pass.kept + pass.ends + pass.lossBackward, pass.kept + pass.atLast);
-}
-
-/** Among how many GPUs weights, gradients and optimizer state are divided. */
-function divided({ gpus, parallel }: Run): number {
-  return parallel === 'data' ? 1 : gpus;
 }

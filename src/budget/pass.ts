@@ -40,7 +40,8 @@ interface Stack {
   readonly layers: number;
 }
 
-export function passOf(run: Run): Pass {
+/** Of one pass of the trained model. */
+export function onePass(run: Run): Pass {
   const { shape } = run;
   if (shape.kind === 'convolutional') return convPass(run, convBlock(shape, run));
   const { sequence, tokens, written } = lengthsOf(run, shape);

@@ -79,3 +79,8 @@ export function endGradients(run: Run): number {
   if (run.shape.kind === 'convolutional' || run.lora !== undefined) return 0;
   return embeddingParameters(run.shape) * trainedBytes(run);
 }
+
+/** Among how many GPUs weights, gradients and optimizer state are divided. */
+export function divided({ gpus, parallel }: Run): number {
+  return parallel === 'data' ? 1 : gpus;
+}

@@ -59,3 +59,8 @@ export function countOf(count: number): string {
   }
   return `${count}`;
 }
+
+/** Where a figure lies; without an upper end, the least of it. */
+export function rangeText(low: number, high: number): string {
+  return high < Infinity ? `${gibibytes(low)} to ${gibibytes(high)}` : `${gibibytes(low)} or more`;
+}

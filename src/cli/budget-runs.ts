@@ -37,12 +37,14 @@ export async function runsOf({
   let around: Around | undefined;
   for (const [path, { target }] of targets) {
     const text = path.endsWith('.py') ? textOf(target, LARGEST_FILE) : undefined;
-    if (text === undefined || !TRAINS.test(text) || !LOADS.test(text)) continue;
+    if (text === undefined || !TRAINS.test(text)) continue;
     parser ??= await loadParser();
     around ??= await aroundIn(project, parser);
     const tree = parser.parse(text);
     try {
-      found.push(runOf(readPython(moduleIn(around, path, text, tree)), path));
+      const run = runOf(readPython(moduleIn(around, path, text, tree)), path);
+      // What a file trains that names no model is told only where a file that it imports names one.
+      if ('run' in run || LOADS.test(text)) found.push(run);
     } finally {
       tree.dispose();
     }

@@ -88,8 +88,8 @@ export async function subjectOf(context: Context): Promise<Subject> {
   }
   const found = model ?? modelIn(args, reading, cwd);
   const read = reading.classes === undefined ? found : withClasses(found, takenFor(reading.classes) ?? 2);
-  const { run, sources } = draftOf(reading, read, saidIn(args));
-  const remarks = [...read.remarks, ...(reading.remarks ?? [])];
+  const { run, sources, open } = draftOf(reading, read, saidIn(args));
+  const remarks = [...open, ...read.remarks, ...(reading.remarks ?? [])];
   const checked = checkedRun(args, overridden(args, run));
   const told = spokenOf(sources, checked).map((source) =>
     model !== undefined && source.name === 'model'

@@ -61,6 +61,12 @@ well, with its place, and never called a default. A line behind an \`if\` counts
 Counted are the transformers of transformers (decoders such as Llama, Qwen, Mistral, Gemma, Phi, GPT-2; BERT and its kin, T5, ViT), by name, by
 config.json or by a configuration in the code, and resnet18 to resnet152 of torchvision. Other networks are named and not guessed at.
 
+Models beside the trained one count as well: a \`deepcopy\` of it, a teacher or a reference that is loaded, with its weights and the logits of its
+passes; so do passes of the trained one that share a backward, as those over two answers. The range is wider there, since which
+outputs a loss by hand still holds depends on how it is written (\`bench/gpu/preference.py\` measured preference losses and distillations, and
+the range holds all of them). What is there and cannot be counted (a model of unknown size, a loop of passes, modules that peft trains as a whole) is said, the peak is
+then the *least*, and no card is said to fit. unsloth is read with its own defaults; its kernels were not measured, so the lower end is lower.
+
 ## Sizes
 
 Sizes are GiB, 2³⁰ bytes, as torch and nvidia-smi count; on the command line GB is the same. A card that is sold with 24 GB has 24 GiB, of which

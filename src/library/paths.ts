@@ -42,10 +42,19 @@ export function isPeftModelMaker(path: string): boolean {
   return /^peft\.(?:\w+\.)*(?:get_peft_model|Peft(?:Mixed)?Model(?:For\w+)?\.from_pretrained)$/.test(path);
 }
 
+/** What loads a model by unsloth, and what puts adapters into it. */
+export const UNSLOTH_LOADS = /^unsloth\.(?:\w+\.)*Fast\w*Model\.from_pretrained$/;
+export const UNSLOTH_ADAPTS = /^unsloth\.(?:\w+\.)*Fast\w*Model\.get_peft_model$/;
+
+/** Optimizers of other packages than torch. */
+export const OTHER_OPTIMIZERS =
+  /^(?:transformers\.(?:optimization\.)?(?:AdamW|Adafactor)|bitsandbytes\.optim\.(?:\w+\.)*\w+|apex\.optimizers\.\w+|deepspeed\.ops\.adam\.\w+)$/;
+
 /** What a program that runs on a GPU finds; in which half precision it trains changes no size. */
 export const TRUE_ON_GPU: ReadonlySet<string> = new Set([
   'torch.cuda.is_available',
   'torch.cuda.is_bf16_supported',
+  'unsloth.is_bfloat16_supported',
 ]);
 
 /** Packages that wrap, shard, average or load networks: what they make of one computes what it computes, and no more. */

@@ -1,4 +1,4 @@
-import { gibibytes } from '../budget/quantity.js';
+import { gibibytes, rangeText } from '../budget/quantity.js';
 import { type BudgetReport, PART_NAMES, PHASES, renderBudget } from './budget.js';
 import { budgetPlot } from './budget-plot.js';
 import { noColor } from './paint.js';
@@ -19,7 +19,7 @@ export function budgetHtml(report: BudgetReport, title: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${html(title)}</title><style>${STYLE}</style></head>
 <body><h1>${html(title)}</h1>
-<p>Peak: <strong>${html(gibibytes(budget.peak))}</strong>, ${html(gibibytes(budget.low))} to ${html(gibibytes(budget.high))}.</p>
+<p>Peak: <strong>${html(gibibytes(budget.peak))}</strong>, ${html(rangeText(budget.low, budget.high))}.</p>
 ${budgetPlot(report)}${tables.join('\n')}
 <h2>In words</h2>
 <pre>${html(text)}</pre>

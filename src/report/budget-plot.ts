@@ -4,6 +4,7 @@ import { type BudgetReport, PART_NAMES, PHASES } from './budget.js';
 
 const COLOURS: Readonly<Record<RowName, string>> = {
   weights: '#4269d0',
+  others: '#2a4494',
   adapters: '#6cc5b0',
   gradients: '#efb118',
   optimizer: '#ff725c',
@@ -32,7 +33,8 @@ export function budgetPlot({ budget, card, fit }: BudgetReport): string {
     ...(fit === undefined || fit.steps.length === 0 ? [] : [['After what is proposed', fit.budget] as const]),
   ];
   const limit = card?.bytes ?? fit?.size;
-  const most = Math.max(limit ?? 0, ...charts.map(([, { high }]) => high)) * 1.02;
+  const most =
+    Math.max(limit ?? 0, ...charts.map(([, { high, peak }]) => (high < Infinity ? high : peak))) * 1.02;
   const scale = (bytes: number) => (bytes / most) * (WIDTH - LEFT - RIGHT);
   let y = 8;
   const parts: string[] = [];

@@ -1,6 +1,6 @@
 import type { Card } from '../budget/cards.js';
 import type { Budget, Run } from '../budget/memory.js';
-import { gibibytes } from '../budget/quantity.js';
+import { gibibytes, rangeText } from '../budget/quantity.js';
 import { printable } from './cells.js';
 import { plural, wrap } from './prose.js';
 import type { View } from './report.js';
@@ -32,7 +32,7 @@ export function renderRuns(
       { text: `${printable(model)}` },
       { text: `${run.dtype} · ${run.optimizer} · batch ${run.batch} × ${run.sequence}` },
       right(gibibytes(budget.peak)),
-      { text: `${gibibytes(budget.low)} to ${gibibytes(budget.high)}`, paint: paint.dim },
+      { text: rangeText(budget.low, budget.high), paint: paint.dim },
       ...(card === undefined ? [] : [fitCell(budget, card, paint)]),
     ]);
   const skipped = untold.flatMap(({ path, untold: why }) =>

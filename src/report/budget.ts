@@ -2,7 +2,7 @@ import { type Card, leastOf, SOLD } from '../budget/cards.js';
 import type { Documented, DocumentedStep } from '../budget/documented.js';
 import { type Fit, type Verdict, verdictOf } from '../budget/fit.js';
 import type { Budget, PhaseName, Row, RowName, Run } from '../budget/memory.js';
-import { countOf, gibibytes, gigabytes } from '../budget/quantity.js';
+import { countOf, gibibytes, gigabytes, rangeText } from '../budget/quantity.js';
 import type { Source } from '../run/draft.js';
 import { clip, widthOf } from './cells.js';
 import { shellWord, wrap } from './prose.js';
@@ -31,6 +31,7 @@ const NARROWEST = 20;
 
 const LABELS: Readonly<Record<RowName, string>> = {
   weights: 'weights',
+  others: 'other models',
   adapters: 'adapters',
   gradients: 'gradients',
   optimizer: 'optimizer state',
@@ -138,7 +139,7 @@ function rowTable({ rows, at, peak, low, high, host }: Budget, { paint, width }:
     [
       { text: `${MARGIN}peak`, paint: paint.bold },
       { ...amount(peak), paint: paint.bold },
-      { text: shown(`${gibibytes(low)} to ${gibibytes(high)}; at: ${PHASES[at.name]}`), paint: paint.dim },
+      { text: shown(`${rangeText(low, high)}; at: ${PHASES[at.name]}`), paint: paint.dim },
     ],
     ...(host > 0 ? [[{ text: `${MARGIN}host memory` }, amount(host)]] : []),
   ]);
@@ -173,7 +174,7 @@ function verdicts(budget: Budget, { paint, width }: Style): string[] {
       return [
         { text: `${MARGIN}${size} GB`, align: 'right' as const },
         { text: gibibytes(bytes), align: 'right' as const },
-        { text: verdictText(verdict, bytes - budget.peak), paint: toneOf(verdict, paint) },
+        { text: verdictText(verdict, bytes - budget.peak, budget), paint: toneOf(verdict, paint) },
         { text: clip(names.join(', '), Math.max(width - VERDICT, 0)), paint: paint.dim },
       ];
     }),
@@ -182,11 +183,12 @@ function verdicts(budget: Budget, { paint, width }: Style): string[] {
 
 function cardVerdict(budget: Budget, { name, bytes }: Card, { paint }: Style): string[] {
   const verdict = verdictOf(budget, bytes);
-  const text = `${MARGIN}${name}, ${gibibytes(bytes)} usable: ${verdictText(verdict, bytes - budget.peak)}`;
+  const text = `${MARGIN}${name}, ${gibibytes(bytes)} usable: ${verdictText(verdict, bytes - budget.peak, budget)}`;
   return [toneOf(verdict, paint)(text)];
 }
 
-function verdictText(verdict: Verdict, spare: number): string {
+function verdictText(verdict: Verdict, spare: number, { high }: Budget): string {
+  if (verdict !== 'no' && high === Infinity) return `open, ${gibibytes(spare)} for what is not counted`;
   return verdict === 'no' ? `no, ${gibibytes(-spare)} too much` : `${verdict}, ${gibibytes(spare)} to spare`;
 }
 
@@ -201,14 +203,20 @@ function fitLines(
 ): string[] {
   const { paint } = style;
   const goal = card === undefined ? gibibytes(size) : `${card.name}, ${gibibytes(size)} usable`;
+  const isOpen = budget.high === Infinity;
   if (steps.length === 0)
-    return [paint.bold(`To fit ${goal}`), `${MARGIN}nothing has to change: it ${said(verdict)}`];
+    return [
+      paint.bold(`To fit ${goal}`),
+      ...(isOpen
+        ? openLines(size - budget.peak, style)
+        : [`${MARGIN}nothing has to change: it ${said(verdict)}`]),
+    ];
   const ids = steps.flatMap(({ transform }) => transform ?? []);
   return [
     paint.bold(
       verdict === 'no'
         ? `To fit ${goal}: nothing reaches it; this comes closest`
-        : `To fit ${goal}, gentlest first${verdict === 'tight' ? ' (tight: within what the estimate may be off)' : ''}`,
+        : `To fit ${goal}, gentlest first${verdict === 'tight' && !isOpen ? ' (tight: within what the estimate may be off)' : ''}`,
     ),
     ...steps.flatMap((step, index) => [
       `${MARGIN}${index + 1}. ${paint.bold(step.name)}: ${gibibytes(step.before)} → ${gibibytes(step.after)}`,
@@ -216,6 +224,7 @@ function fitLines(
       `${MARGIN}   ${paint.dim(step.transform === undefined ? 'a setting of your run; no transform writes it' : `transform: ${step.transform}`)}`,
     ]),
     `${MARGIN}Then it needs ${gibibytes(budget.peak)}${verdict === 'no' ? ', still too much: use more or larger GPUs' : ''}.`,
+    ...(isOpen && verdict !== 'no' ? openLines(size - budget.peak, style) : []),
     ...(ids.length === 0
       ? []
       : [
@@ -223,6 +232,15 @@ function fitLines(
           `${MARGIN}${MARGIN}memfix check --select ${ids.join(',')} --unsafe-fixes ${shellWord(path)}`,
         ]),
   ];
+}
+
+/** Something is there that is not counted, so that nobody can say that it fits. */
+function openLines(spare: number, style: Style): string[] {
+  return wrap(
+    `Whether it fits cannot be told: ${gibibytes(spare)} are left for what is not counted, see below.`,
+    measure(style),
+    { first: MARGIN, rest: MARGIN },
+  );
 }
 
 function said(verdict: Fit['verdict']): string {

@@ -2,27 +2,43 @@ import { LINEARS, type Linear } from '../budget/shape.js';
 import { isPeftModelMaker } from '../library/paths.js';
 import { callsNamed } from '../semantic/called-name.js';
 import { calledPath } from '../semantic/imports.js';
+import type { PyNode } from '../syntax/node.js';
 import { linearsNamed, type Reading, type Said } from './reading.js';
 import { asNumber, asTexts, type Script, shownCode } from './script.js';
+import { unslothAdapters } from './unsloth.js';
 
 const DEFAULT_RANK = 8;
+const UNSLOTH_RANK = 16;
 
 /** The adapters of peft that a script puts into its model. */
 export function readAdapters(script: Script): Reading {
   const [call] = script.running(callsNamed(script.module, 'LoraConfig').map(({ call: each }) => each));
-  if (call === undefined) return otherAdapters(script);
+  const [fast] = unslothAdapters(script);
+  if (call !== undefined) return ofLora(script, call, DEFAULT_RANK, 'peft');
+  if (fast === undefined) return otherAdapters(script);
+  const targets = script.byDefault(
+    LINEARS,
+    fast.function ?? fast,
+    'every linear layer: the default of unsloth',
+  );
+  return { targets, ...ofLora(script, fast, UNSLOTH_RANK, 'unsloth') };
+}
+
+function ofLora(script: Script, call: PyNode, usual: number, library: string): Reading {
   const rank =
-    script.setting(call, 'r', asNumber, DEFAULT_RANK) ??
-    script.byDefault(DEFAULT_RANK, call, `\`LoraConfig\` without \`r\`: the default of peft`);
+    script.setting(call, 'r', asNumber, usual) ??
+    script.byDefault(usual, call.function ?? call, `without \`r\`: the default of ${library}`);
   const inDoubt = script.ifRun(call, rank);
   const targets = script.setting(call, 'target_modules', named);
-  const whole = script.given(call, 'modules_to_save');
+  const given = script.given(call, 'modules_to_save');
+  const isNone = given !== undefined && 'calls' in given && script.value(given.value)?.value === null;
+  const whole = isNone ? undefined : given;
   const dropout = script.setting(call, 'lora_dropout', asNumber);
   return {
     ...(inDoubt !== undefined && { rank: inDoubt }),
     ...(targets !== undefined && { targets: likely(targets) }),
     ...(whole !== undefined && {
-      remarks: [
+      open: [
         `\`${shownCode('calls' in whole ? whole.entry : whole)}\` in ${script.placeOf('calls' in whole ? whole.entry : whole)}: modules that are trained as a whole are not counted.`,
       ],
     }),

@@ -8,11 +8,12 @@ import { CHECKPOINTING, CHECKPOINTING_ENABLE, kbitSwitch } from '../torch/module
 import { type Reading, type Said, toldOf } from './reading.js';
 import { asFlag, type Script } from './script.js';
 import { leftToCommand, type TrainerParts } from './trainer.js';
+import { unslothCheckpointing } from './unsloth.js';
 import { isTrue } from './value.js';
 
 /**
  * Whether blocks are computed anew. Each of these turns it on, and none turns off what another has turned on: the
- * trainer's arguments, `gradient_checkpointing_enable()`, and peft where it prepares a quantized model.
+ * trainer's arguments, `gradient_checkpointing_enable()`, unsloth, and peft where it prepares a quantized model.
  */
 export function readCheckpointing(
   script: Script,
@@ -25,6 +26,7 @@ export function readCheckpointing(
       (call) => script.ifRun(call, script.found(true, call)) ?? [],
     ),
     ...byPreparation(script, weights),
+    ...unslothCheckpointing(script),
   ];
   const off = calls(script, 'gradient_checkpointing_disable')[0];
   const on = said.find((each) => toldOf(each)?.value === true);

@@ -1,8 +1,16 @@
-import type { AttentionKind, Dtype, Optimizer, Run } from '../budget/memory.js';
+import { knownModel } from '../budget/known.js';
+import type { AttentionKind, Dtype, Optimizer, OtherModel, Run } from '../budget/memory.js';
 import { countOf } from '../budget/quantity.js';
-import { adapterParameters, type KnownModel, LINEARS, type Linear, longestOf } from '../budget/shape.js';
+import {
+  adapterParameters,
+  type KnownModel,
+  LINEARS,
+  type Linear,
+  longestOf,
+  withClasses,
+} from '../budget/shape.js';
 import { isQuantized } from '../budget/state.js';
-import { isTold, type Reading, type Said, takenFor, toldOf } from './reading.js';
+import { isTold, type Other, type Reading, type Said, takenFor, toldOf } from './reading.js';
 
 /** A value of a run, and who said it. */
 export interface Source {
@@ -19,6 +27,8 @@ export interface Source {
 export interface Draft {
   readonly run: Run;
   readonly sources: readonly Source[];
+  /** What is there and is not counted: each a sentence. */
+  readonly open: readonly string[];
 }
 
 /** What was said on the command line, which goes before what files say. */
@@ -132,6 +142,18 @@ export function draftOf(reading: Reading, model: KnownModel, said: Wished): Draf
   const length = isTrl ? SFT_LENGTH : LENGTH;
   const longest = longestOf(shape) ?? Infinity;
   const isOldTrainer = hasTrainer && reading.unfused !== undefined;
+  const beside = othersOf(reading, model);
+  for (const other of beside.counted)
+    add('other model', `${other.size.shape.model || 'model'}, ${countOf(other.size.parameters)}`, {
+      place: other.place,
+      words:
+        other.passes > 0
+          ? `${other.words}; ${other.passes > 1 ? `${other.passes} passes` : 'one pass'} a step`
+          : other.words,
+      isAssumed: false,
+    });
+  if (reading.passes !== undefined) take('passes', undefined, reading.passes, 1, '');
+  const open = [...(reading.open ?? []), ...beside.open];
   const run: Run = {
     task: 'train',
     parameters,
@@ -190,6 +212,10 @@ export function draftOf(reading: Reading, model: KnownModel, said: Wished): Draf
     chunkedLoss: takenFor(reading.chunkedLoss) ?? false,
     ...(reading.prepared !== undefined && { prepared: reading.prepared.place }),
     keepsOutputs: false,
+    ...(reading.passes !== undefined && { passes: reading.passes.value }),
+    ...(beside.counted.length > 0 && { others: beside.counted.map(heldOf) }),
+    ...(reading.leaner !== undefined && { leaner: reading.leaner }),
+    ...(open.length > 0 && { isOpen: true }),
     accumulates: accumulation > 1,
     gpus,
     parallel: isSharded && gpus > 1 ? 'sharded' : 'data',
@@ -200,7 +226,35 @@ export function draftOf(reading: Reading, model: KnownModel, said: Wished): Draf
     offload: reading.offload?.value ?? 'none',
     given: {},
   };
-  return { run, sources };
+  return { run, sources, open };
+}
+
+/** A model beside the trained one, and how large it is. */
+interface Beside extends Other {
+  readonly size: KnownModel;
+}
+
+function othersOf({ others = [] }: Reading, trained: KnownModel) {
+  const counted: Beside[] = [];
+  const open: string[] = [];
+  for (const other of others) {
+    const { model, classes, place, words } = other;
+    const named = model === 'copy' ? undefined : toldOf(model);
+    const size = model === 'copy' ? trained : named && knownModel(named.value);
+    if (size === undefined)
+      open.push(`\`${words}\` (${place}) is another model, of a size that is not known: it is not counted.`);
+    else
+      counted.push({
+        ...other,
+        size: classes === undefined ? size : withClasses(size, takenFor(classes) ?? 2),
+      });
+  }
+  return { counted, open };
+}
+
+function heldOf({ model, size, weights, passes }: Beside): OtherModel {
+  const { parameters, shape } = size;
+  return { parameters, shape, passes, ...(model !== 'copy' && { dtype: takenFor(weights) ?? 'fp32' }) };
 }
 
 function imageSide({ shape }: KnownModel): number {

@@ -1,14 +1,16 @@
 import type { Optimizer } from '../budget/memory.js';
 import { row } from '../library/library.js';
+import { OTHER_OPTIMIZERS } from '../library/paths.js';
 import { callsNamed } from '../semantic/called-name.js';
 import { givenIn } from '../semantic/given.js';
 import { calledPath } from '../semantic/imports.js';
-import { methodName } from '../semantic/statements.js';
+import { argumentsOf, keywordValue, methodName } from '../semantic/statements.js';
+import { plainString } from '../semantic/strings.js';
 import { isTestCode } from '../semantic/test-code.js';
 import type { PyNode } from '../syntax/node.js';
 import { adamCalls } from '../torch/training/optimizer-call.js';
-import { type Reading, type Said, takenFor, toldOf } from './reading.js';
-import { asFlag, asNumber, asText, type Script } from './script.js';
+import { type Found, type Reading, type Said, takenFor, toldOf } from './reading.js';
+import { asFlag, asNumber, asText, type Script, shownCode } from './script.js';
 import type { TrainerParts } from './trainer.js';
 
 /** What a script does by hand: its loop, its loaders, its processes. */
@@ -59,6 +61,26 @@ function autocastIn(script: Script): Said<boolean> | undefined {
   if (on !== undefined) return on;
   const mixed = ofAccelerator(script, 'mixed_precision', (value) => value !== 'no', true);
   return mixed ?? said[0];
+}
+
+const BATCH_OPTION = /^--?(?:(?:per_device_)?train[-_])?(?:batch[-_]?size|bs)$/;
+
+/** The size of a batch, by an option of the command line or by what a loader of the project is given. */
+export function batchSaid(script: Script): Said<number> | undefined {
+  const options = script.module.at('.add_argument(').flatMap((node): readonly Found<number>[] => {
+    const call = node.closest('call');
+    const texts = call === undefined ? [] : argumentsOf(call).flatMap((each) => plainString(each) ?? []);
+    const name = texts.find((each) => BATCH_OPTION.test(each));
+    const written = call && keywordValue(call, 'default');
+    const value = written && asNumber(script.value(written)?.value ?? null);
+    if (call === undefined || name === undefined || value === undefined) return [];
+    return [script.byDefault(value, call, `\`${name}\` is ${value} by default`)];
+  });
+  const given = givenIn(script.module, 'batch_size').flatMap(({ entry, value }): readonly Found<number>[] => {
+    const told = asNumber(script.value(value)?.value ?? null);
+    return told === undefined ? [] : [script.byDefault(told, entry, `\`${shownCode(entry)}\``)];
+  });
+  return options[0] ?? [...given].sort((a, b) => b.value - a.value)[0];
 }
 
 /** The loader that shuffles, or the first. */
@@ -128,6 +150,12 @@ function optimizerIn(script: Script, { trainer }: Reading): Said<Optimizer> | un
     const value = KNOWN_OPTIMIZERS.find(([pattern]) => pattern.test(name))?.[1];
     if (value !== undefined) return script.ifRun(known, script.found(value, known));
   }
+  // That of transformers takes one parameter after the other, and needs no more room for its step than the fused one.
+  const [plain] = named(script, 'AdamW').filter((call) =>
+    OTHER_OPTIMIZERS.test(calledPath(module, call) ?? ''),
+  );
+  if (plain !== undefined)
+    return script.ifRun(plain, script.found('adamw-fused', plain, 'as small as the fused one of torch'));
   const [adam] = adamCalls(module, ['Adam', 'AdamW']);
   if (adam !== undefined) {
     const fused = script.setting(adam.call, 'fused', asFlag);

@@ -12,24 +12,42 @@ import type { PyNode } from '../syntax/node.js';
 import { modelLoad } from '../torch/huggingface/pretrained.js';
 import { CONFIGURATIONS } from './configurations.js';
 import { networkOf } from './network.js';
-import { DTYPE_WORDS, type Found, type Reading, type Said, toldOf, type Weights } from './reading.js';
-import { asFlag, asNumber, asText, Script } from './script.js';
+import { readOthers } from './others.js';
+import { type Found, type Reading, type Said, together, toldOf, type Weights } from './reading.js';
+import { asFlag, asNumber, asText, asWeights, Script, shownCode } from './script.js';
+import { definitionOf, type Trained } from './trained.js';
+import { readUnsloth } from './unsloth.js';
 import { onlyValue, type Plain } from './value.js';
 
 const CONVOLUTIONAL = ['resnet18', 'resnet34', 'resnet50', 'resnet101', 'resnet152'];
 
-/** The model that a script trains, and what its weights are. `trainers`: calls that may name it. */
-export function readModel(script: Script, trainers: readonly PyNode[]): Reading {
+/** The model that a script trains, and what its weights are, and the others that it holds. `trainers`: calls that may name it. */
+export function readModel(script: Script, trainers: readonly PyNode[], trained: Trained): Reading {
   const { module } = script;
+  const fast = readUnsloth(script);
+  if (fast !== undefined) return fast;
   const calls = [...module.at('from_pretrained'), ...module.at('from_config')].flatMap((node) => {
     const call = node.closest('call');
     const load = call && modelLoad(module, call);
     return load === undefined || isTestCode(module, load.call) ? [] : [load.call];
   });
   const running = script.running([...new Set(calls)].sort((a, b) => a.start - b.start));
+  const made = script.running(trained.makers.flatMap((each) => (each.module === module ? each.call : [])));
   const given = trainers.flatMap((trainer) => givenModel(script, trainer));
-  const call = running.find((each) => given.some((value) => value.contains(each))) ?? running[0];
-  if (call !== undefined) return { ...loaded(script, call), ...configuration(script) };
+  const call =
+    running.find((each) => made.includes(each)) ??
+    running.find((each) => given.some((value) => value.contains(each)));
+  const others = (chosen: PyNode | undefined) =>
+    readOthers(script, trained, chosen, [...new Set(calls)], (load) => loaded(script, load));
+  const ofConfig = call === undefined ? configured(script, made) : undefined;
+  if (ofConfig !== undefined) return together(ofConfig.reading, others(ofConfig.call));
+  const first = call ?? running[0];
+  if (first !== undefined) return { ...loaded(script, first), ...configuration(script), ...others(first) };
+  return { ...unloaded(script, trainers), ...others(undefined) };
+}
+
+/** Without a load: by the name that a trainer gets, by a configuration, or as a network that is not counted. */
+function unloaded(script: Script, trainers: readonly PyNode[]): Reading {
   const named = namedTo(script, trainers);
   if (named !== undefined) return named;
   const made = { ...convolutional(script), ...configuration(script) };
@@ -101,7 +119,7 @@ function namedTo(script: Script, trainers: readonly PyNode[]): Reading | undefin
     const model = toldOf(script.argument(trainer, 'model', 0, asText));
     if (model === undefined) continue;
     const entry = initEntry(script);
-    const weights = entry && script.said(entry.parent ?? entry, entry, weightsNamed, 'bf16');
+    const weights = entry && script.said(entry.parent ?? entry, entry, asWeights, 'bf16');
     return { model, ...(weights !== undefined && { weights }) };
   }
   return undefined;
@@ -120,7 +138,7 @@ function initEntry({ module }: Script): PyNode | undefined {
 function dtypeGiven(script: Script, call: PyNode): Said<Weights> | undefined {
   for (const name of ['dtype', 'torch_dtype']) {
     const said = script.setting<Weights | 'auto'>(call, name, (value) =>
-      value === 'auto' ? 'auto' : weightsNamed(value),
+      value === 'auto' ? 'auto' : asWeights(value),
     );
     if (said === undefined) continue;
     const told = toldOf(said);
@@ -128,11 +146,6 @@ function dtypeGiven(script: Script, call: PyNode): Said<Weights> | undefined {
     return told.value === 'auto' ? undefined : { ...told, value: told.value };
   }
   return undefined;
-}
-
-function weightsNamed(value: Plain): 'fp32' | 'bf16' | 'fp16' | undefined {
-  if (value === 'fp32' || value === 'bf16' || value === 'fp16') return value;
-  return typeof value === 'string' ? DTYPE_WORDS.get(value.replace(/^torch\./, '')) : undefined;
 }
 
 /** `model.half()`, `model.to(torch.bfloat16)`: of the variable that the model goes to. */
@@ -150,7 +163,7 @@ function castBelow(script: Script, load: PyNode): Said<Weights> | undefined {
     }
     const told = argumentsOf(call)
       .map((each) => script.value(each.type === 'keyword_argument' ? (each.value ?? each) : each))
-      .map((each) => (each === undefined ? undefined : weightsNamed(each.value)))
+      .map((each) => (each === undefined ? undefined : asWeights(each.value)))
       .find((each) => each !== undefined);
     if (told !== undefined) return script.ifRun(call, script.found<Weights>(told, call));
   }
@@ -225,11 +238,12 @@ function likelyBits(script: Script): Weights | undefined {
   return found[0];
 }
 
+const HEADS = /For(?:Sequence|Token)Classification$|ForQuestionAnswering$|ForMultipleChoice$/;
+
 /** `…ForSequenceClassification` and its like have no logits of words. */
 function classesOf(script: Script, call: PyNode): Said<number> | undefined {
   const name = modelLoad(script.module, call)?.className ?? '';
-  if (!/For(?:Sequence|Token)Classification$|ForQuestionAnswering$|ForMultipleChoice$/.test(name))
-    return undefined;
+  if (!HEADS.test(name)) return undefined;
   return (
     script.setting(call, 'num_labels', asNumber, 2) ??
     script.byDefault(2, call.function ?? call, 'the default of transformers')
@@ -244,6 +258,64 @@ function convolutional(script: Script): { readonly model?: Found<string> } {
     return { model: script.found(name, made.call) };
   }
   return {};
+}
+
+/** `BertForTokenClassification(config)`, or a network of the project that is given one: a model that is trained from nothing. */
+function configured(
+  script: Script,
+  made: readonly PyNode[],
+): { readonly reading: Reading; readonly call: PyNode } | undefined {
+  const { config } = configuration(script);
+  if (config === undefined) return undefined;
+  const isGiven = (call: PyNode) =>
+    argumentsOf(call).some((each) => {
+      const value = each.type === 'keyword_argument' ? each.value : each;
+      const own = value?.type === 'identifier' ? onlyValue(script.module, value) : value;
+      return own !== undefined && own.type === 'call' && script.placeOf(own) === config.place;
+    });
+  const call = made.find(isGiven);
+  if (call === undefined) return undefined;
+  const classes = headOf(script, call, config);
+  const instead = made.filter(
+    (each, index) =>
+      each !== call &&
+      !isGiven(each) &&
+      made.findIndex((other) => other.function?.text === each.function?.text) === index,
+  );
+  return {
+    call,
+    reading: {
+      config,
+      ...(classes !== undefined && { classes }),
+      open: instead.map(
+        (each) =>
+          `\`${shownCode(each)}\` (${script.placeOf(each)}) may be trained instead, and is not counted.`,
+      ),
+    },
+  };
+}
+
+/** How many classes the head tells apart, where the class or what it makes of the configuration has none for words. */
+function headOf(
+  script: Script,
+  call: PyNode,
+  config: Found<Readonly<Record<string, unknown>>>,
+): Said<number> | undefined {
+  const there = definitionOf(script.module, call);
+  const within = there === undefined ? [] : [...there.node.walk()].filter(({ type }) => type === 'call');
+  const head = [
+    calledPath(script.module, call) ?? '',
+    ...within.map((each) => (there && calledPath(there.module, each)) ?? ''),
+  ].find((path) => HEADS.test(path));
+  if (head === undefined) return undefined;
+  const labels = config.value['num_labels'];
+  return typeof labels === 'number'
+    ? { ...config, value: labels }
+    : {
+        place: config.place,
+        why: `how many labels \`${head.split('.').at(-1)}\` has cannot be told`,
+        likely: 2,
+      };
 }
 
 /** `LlamaConfig(hidden_size=1024, …)`: a model that is made here. */

@@ -1,18 +1,19 @@
-import { spotOf } from '../semantic/gate.js';
 import { modulesWithin } from '../semantic/imported-modules.js';
 import type { PyModule } from '../semantic/module.js';
-import { argumentsOf } from '../semantic/statements.js';
 import { readAdapters } from './adapters.js';
 import { readCheckpointing, readPreparation } from './checkpointing.js';
-import { readLoop } from './loop.js';
+import { frozenIn } from './frozen.js';
+import { batchSaid, readLoop } from './loop.js';
 import { readModel } from './model.js';
+import { passesOf } from './passes.js';
 import { type Reading, takenFor, toldOf } from './reading.js';
 import { Script } from './script.js';
 import { readSettings } from './settings.js';
+import { type Trained, trainedIn } from './trained.js';
 import { readTrainer, trainerOf } from './trainer.js';
 
 /** Words of a file that loads, adapts or trains a model, or reads its texts. */
-const MATTERS = /from_pretrained|LoraConfig|TrainingArguments|\bTrainer\b|SFTConfig|max_length/;
+const MATTERS = /from_pretrained|LoraConfig|TrainingArguments|\bTrainer\b|SFTConfig|max_length|DataLoader\(/;
 /** Files that a script imports are followed this far. */
 const HOPS = 2;
 
@@ -21,32 +22,35 @@ export function readPython(module: PyModule): Reading {
   let reading = readOne(module);
   for (const there of modulesWithin(module, HOPS))
     if (MATTERS.test(there.code)) reading = filled(reading, readOne(there, [module]));
-  const frozen = reading.rank === undefined ? frozenIn(module) : undefined;
-  if (frozen === undefined) return reading;
-  const remark = `Parameters are frozen (${frozen}), and all are counted as trained: say how many are with \`--trainable\`.`;
-  return { ...reading, remarks: [...(reading.remarks ?? []), remark] };
+  return withBatch(reading, new Script(module));
 }
 
-/** Where the script, or a file that it imports, freezes parameters by hand. */
-function frozenIn(module: PyModule): string | undefined {
-  for (const each of [module, ...modulesWithin(module, HOPS)]) {
-    const node = each.at('requires_grad').find(({ parent }) => {
-      const whole = parent?.parent;
-      if (parent?.type !== 'attribute') return false;
-      if (whole?.type === 'assignment') return whole.left === parent && whole.right?.type === 'false';
-      return whole?.type === 'call' && argumentsOf(whole)[0]?.type === 'false';
-    });
-    if (node !== undefined) return spotOf(each, node);
-  }
-  return undefined;
+/** A batch that a loader gets in a way that is not followed: by what says how large it is. */
+function withBatch(reading: Reading, script: Script): Reading {
+  if (reading.trainer !== undefined || takenFor(reading.batch) !== undefined) return reading;
+  const said = toldOf(batchSaid(script));
+  if (said === undefined) return reading;
+  const { batch } = reading;
+  const why = batch === undefined || 'value' in batch ? 'no loader that gets it is seen' : batch.why;
+  const place = batch?.place ?? said.place;
+  return { ...reading, batch: { place, why: `${why}; ${said.words} (${said.place})`, likely: said.value } };
 }
 
 function readOne(module: PyModule, callers: readonly PyModule[] = []): Reading {
   const script = new Script(module, callers);
   const parts = trainerOf(script);
-  const model = readModel(script, parts.trainers);
+  const trained = trainedIn(module, parts.trainers);
+  const model = readModel(script, parts.trainers, trained);
   const trainer = readTrainer(script, parts);
   const adapters = readAdapters(script);
+  const { looped, ...passes } = readPasses(script, trained);
+  const place = adapters.rank === undefined ? frozenIn(module, trained) : undefined;
+  const frozen =
+    place === undefined
+      ? []
+      : [
+          `Parameters are frozen (${place}), and all are counted as trained: say how many are with \`--trainable\`.`,
+        ];
   return {
     ...deepspeed(script, parts.made?.call),
     ...model,
@@ -55,13 +59,39 @@ function readOne(module: PyModule, callers: readonly PyModule[] = []): Reading {
     ...readCheckpointing(script, parts, model.weights),
     ...readPreparation(script),
     ...adapters,
-    remarks: [...(trainer.remarks ?? []), ...(adapters.remarks ?? [])],
+    ...passes,
+    remarks: [...(model.remarks ?? []), ...(trainer.remarks ?? []), ...(adapters.remarks ?? []), ...frozen],
+    open: [...(model.open ?? []), ...(trainer.open ?? []), ...(adapters.open ?? []), ...looped],
   };
+}
+
+/** Passes whose graphs are held together. */
+function readPasses(
+  script: Script,
+  { texts }: Trained,
+): Pick<Reading, 'passes'> & { readonly looped: string[] } {
+  const found = [...texts].flatMap((text) => {
+    const passes = passesOf(script.module, text);
+    return passes === undefined || passes.count < 2 ? [] : [{ text, ...passes }];
+  });
+  const looped = found
+    .filter(({ count }) => count === Infinity)
+    .map(
+      ({ text, backward }) =>
+        `\`${text}\` runs in a loop before one backward (${script.placeOf(backward)}): one pass of it is counted.`,
+    );
+  const [most] = found.filter(({ count }) => count < Infinity).sort((a, b) => b.count - a.count);
+  return most === undefined
+    ? { looped }
+    : {
+        looped,
+        passes: script.byDefault(most.count, most.backward, `passes of \`${most.text}\` before one backward`),
+      };
 }
 
 const OF_THE_MODEL: readonly (keyof Reading)[] = [
   ...(['model', 'config', 'network', 'classes', 'weights', 'attention', 'keepsSavedDtype'] as const),
-  ...(['rank', 'targets', 'adapterDropout', 'checkpointing', 'prepared'] as const),
+  ...(['rank', 'targets', 'adapterDropout', 'checkpointing', 'prepared', 'leaner'] as const),
 ];
 
 /** A file that trains is asked how; one that it imports, with which model. */
@@ -71,6 +101,8 @@ function filled(own: Reading, other: Reading): Reading {
   const more = Object.entries(other).filter(([name]) => {
     // A tokenizer is mostly called in a file of its own.
     if (name === 'sequence' || name === 'padded') return own[name] === undefined;
+    // So are loaders made.
+    if (name === 'batch') return own.batch === undefined && own.trainer === undefined;
     const isOfModel = OF_THE_MODEL.some((each) => each === name);
     return (
       own[name as keyof Reading] === undefined &&
@@ -83,6 +115,7 @@ function filled(own: Reading, other: Reading): Reading {
     ...own,
     ...Object.fromEntries(more),
     remarks: [...(own.remarks ?? []), ...((hasModel ? undefined : other.remarks) ?? [])],
+    open: [...(own.open ?? []), ...((hasModel ? undefined : other.open) ?? [])],
     // What one of them turns on, the other does not turn off.
     ...(isOnThere && takenFor(own.checkpointing) !== true && { checkpointing }),
   };

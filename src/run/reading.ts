@@ -76,8 +76,28 @@ export interface Reading {
   readonly prepared?: Found<true>;
   /** transformers 5 or newer: weights are loaded in the dtype that they were saved in. */
   readonly keepsSavedDtype?: Found<boolean>;
-  /** What is said and not counted: each a sentence. */
+  /** Passes of the trained model whose graphs one backward takes apart. */
+  readonly passes?: Found<number>;
+  /** Models beside the trained one. */
+  readonly others?: readonly Other[];
+  /** By which share the run may need less than what is counted. */
+  readonly leaner?: number;
+  /** What is said and counted otherwise, or as more than it is: each a sentence. */
   readonly remarks?: readonly string[];
+  /** What is there and comes on top of what is counted: each a sentence. */
+  readonly open?: readonly string[];
+}
+
+/** A model that a run holds and does not train. */
+export interface Other {
+  readonly place: string;
+  readonly words: string;
+  /** Its name, or that it is a copy of the trained one. */
+  readonly model: Said<string> | 'copy';
+  readonly classes?: Said<number>;
+  readonly weights?: Said<Weights>;
+  /** How often a step runs it. */
+  readonly passes: number;
 }
 
 export type Weights = 'fp32' | 'bf16' | 'fp16' | 'int8' | 'int4';
@@ -90,15 +110,23 @@ export interface Network {
 
 export const NOTHING: Reading = { remarks: [] };
 
+function isFound(said: unknown): boolean {
+  return typeof said === 'object' && said !== null && 'value' in said;
+}
+
 /** What the second says goes before what the first says; what can be told, before what cannot. */
 export function together(first: Reading, second: Reading): Reading {
-  const { remarks = [], ...own } = second;
-  const { remarks: earlier = [], ...before } = first;
+  const { remarks = [], open = [], ...own } = second;
+  const { remarks: earlier = [], open: already = [], ...before } = first;
   const kept = Object.entries(own).filter(([name, said]) => {
-    const other: Said<unknown> | string | undefined = before[name as keyof typeof before];
-    return typeof other !== 'object' || !isTold(other) || typeof said !== 'object' || isTold<unknown>(said);
+    return !isFound(before[name as keyof typeof before]) || typeof said !== 'object' || 'value' in said;
   });
-  return { ...before, ...Object.fromEntries(kept), remarks: [...earlier, ...remarks] };
+  return {
+    ...before,
+    ...Object.fromEntries(kept),
+    remarks: [...earlier, ...remarks],
+    open: [...already, ...open],
+  };
 }
 
 export const DTYPE_WORDS: ReadonlyMap<string, Dtype & ('fp32' | 'bf16' | 'fp16')> = new Map([

@@ -5,7 +5,7 @@ import type { PyModule } from '../semantic/module.js';
 import { spreadsNone } from '../semantic/spread.js';
 import { argumentsOf, keywordArgument } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
-import type { Found, Said, Untold } from './reading.js';
+import { DTYPE_WORDS, type Found, type Said, type Untold } from './reading.js';
 import { isTrue, type Plain, shown, type Told, valueOf } from './value.js';
 
 const LONGEST = 60;
@@ -92,7 +92,7 @@ export class Script {
   }
 
   /** Whether a node is reached by the questions around it, as far as they can be answered. */
-  runs(node: PyNode): { readonly answer: Answer; readonly question?: PyNode } {
+  runs(node: PyNode): { readonly answer: Answer; readonly question?: PyNode; readonly by?: string } {
     let doubt: PyNode | undefined;
     let child = node;
     for (const ancestor of node.ancestors()) {
@@ -100,7 +100,8 @@ export class Script {
         if (question.text.includes('__name__')) continue;
         const told = this.value(question);
         if (told === undefined) doubt ??= question;
-        else if (isTrue(told.value) !== wanted) return { answer: 'no', question };
+        else if (isTrue(told.value) !== wanted)
+          return { answer: 'no', question, ...(told.by !== undefined && { by: told.by }) };
       }
       child = ancestor;
     }
@@ -165,4 +166,10 @@ export function asFlag(value: Plain): boolean | undefined {
 
 export function asTexts(value: Plain): readonly string[] | undefined {
   return typeof value === 'string' ? [value] : Array.isArray(value) ? value : undefined;
+}
+
+/** `torch.bfloat16`, or what it is called in a text. */
+export function asWeights(value: Plain): 'fp32' | 'bf16' | 'fp16' | undefined {
+  if (value === 'fp32' || value === 'bf16' || value === 'fp16') return value;
+  return typeof value === 'string' ? DTYPE_WORDS.get(value.replace(/^torch\./, '')) : undefined;
 }

@@ -108,7 +108,7 @@ export function readTrainer(script: Script, { trainers, made, parsed }: TrainerP
     ...(optimizer !== undefined && { optimizer }),
     ...unfusedIn(script.module),
     ...(chunked !== undefined && { chunkedLoss: chunked }),
-    remarks: otherMethod(script, made?.call ?? first),
+    open: otherMethod(script, made?.call ?? first),
   };
 }
 
