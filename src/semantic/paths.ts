@@ -96,7 +96,7 @@ export function isAlwaysBeforeLoop(module: PyModule, loop: PyNode, nodes: readon
 }
 
 /** What a loop evaluates first in each round. */
-function startOfRound(loop: PyNode): PyNode | undefined {
+export function startOfRound(loop: PyNode): PyNode | undefined {
   if (loop.type === 'for_statement') return loop.left;
   let first = loop.condition;
   for (let inner = first; inner !== undefined; ) {

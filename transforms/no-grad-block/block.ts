@@ -32,6 +32,7 @@ import { measuredMemory } from '../../src/values/effects/forward.js';
 import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
 import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { askAbout, differentiatesWhenIterated } from '../../src/values/effects/unknown-code.js';
+import { unspentLoss } from './unspent-loss.js';
 
 /** The statements in a row behind `model.eval()` that run the model with gradients on, in code that trains elsewhere. */
 export function evaluationBlocks(module: PyModule): readonly GradlessPart[] {
@@ -132,6 +133,9 @@ export function* doubtsAboutBlock(module: PyModule, run: GradlessPart): Generato
       yield* doubtsAboutNetwork(module, model, run.owner, statement, run.mayTrain === true);
     yield* doubtsOfRunning(module, statement);
   }
+  const loss = run.mayTrain === true ? unspentLoss(module, run) : undefined;
+  if (loss !== undefined)
+    yield unknown(ask('only-reported')`Is it meant that \`${loss}\` takes part in no backward?`);
   const isIterated = run.wrapped.some((each) => [...each.walk()].some(({ type }) => type.startsWith('for_')));
   const iterated = isIterated ? differentiatesWhenIterated(module) : undefined;
   if (iterated !== undefined)

@@ -11,6 +11,7 @@ import { type GradlessPart, leavesNothing } from '../../src/torch/record/left-be
 import { isNeeded } from '../../src/torch/record/needed.js';
 import { gradUseIn } from '../../src/values/effects/grad.js';
 import { isProven } from './block.js';
+import { unspentLoss } from './unspent-loss.js';
 
 /** A statement that runs networks. */
 export interface Run {
@@ -20,7 +21,9 @@ export interface Run {
 
 /** What goes under a `with` of its own. */
 export function partsOf(module: PyModule, owner: PyNode, runs: readonly Run[]): readonly GradlessPart[] {
-  const parts: readonly GradlessPart[] = rowsOf(module, runs).flatMap((row) => longest(module, owner, row));
+  const parts: readonly GradlessPart[] = rowsOf(module, owner, runs).flatMap((row) =>
+    longest(module, owner, row),
+  );
   for (let at = parts; ; ) {
     const whole = withNext(module, aroundBranches(module, at));
     if (whole === at) return at;
@@ -91,7 +94,10 @@ function mayStandAround(module: PyModule, statement: PyNode, parts: readonly Gra
 const MAX_BETWEEN = 3;
 
 /** Those of one block that only assignments stand between. */
-function rowsOf(module: PyModule, runs: readonly Run[]): readonly (readonly Run[])[] {
+function rowsOf(module: PyModule, owner: PyNode, runs: readonly Run[]): readonly (readonly Run[])[] {
+  // What is asked about one statement is no question about those beside it.
+  const isUnspent = ({ statement, models }: Run): boolean =>
+    unspentLoss(module, { statements: [statement], owner, models }) !== undefined;
   const rows: Run[][] = [];
   for (const run of [...runs].sort((a, b) => a.statement.start - b.statement.start)) {
     const row = rows.at(-1);
@@ -101,7 +107,8 @@ function rowsOf(module: PyModule, runs: readonly Run[]): readonly (readonly Run[
       row !== undefined &&
       between !== undefined &&
       between.length <= MAX_BETWEEN &&
-      between.every((each) => mayStandBetween(module, each, [...row, run]))
+      between.every((each) => mayStandBetween(module, each, [...row, run])) &&
+      isUnspent(run) === (last !== undefined && isUnspent(last))
     )
       row.push(run);
     else rows.push([run]);
