@@ -156,7 +156,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
             answer: mayUseGpu(module, save),
             otherwise: {
               no: 'it runs on the CPU',
-              unknown: ask('on-gpu')`Does \`${module.path}\` use a GPU, which nothing in it shows?`,
+              unknown: ask('on-gpu')`Does \`${module.path}\` use a GPU?`,
             },
           },
           { answer: hasRun, otherwise: ask('trained-before')`Has a training run before ${shown} is saved?` },

@@ -136,8 +136,8 @@ export const loadMapLocation: Transform<LoadSite> = {
         ...(name !== undefined && { lasts: name.includes('.') ? 'run' : 'call' }),
         message:
           name === undefined
-            ? 'while it is loaded, the checkpoint is on the GPU that it was saved from, beside the model, and so is that of every process of the run'
-            : `the checkpoint goes to the GPU that it was saved from and stays there beside the model until \`${name}\` is dropped, for every process of the run`,
+            ? 'while it is loaded, a checkpoint that was saved from a GPU is on that GPU again, beside a model that is there already, once for each process'
+            : `a checkpoint that was saved from a GPU goes back to that GPU and stays there until \`${name}\` is dropped, beside a model that is there already, once for each process`,
       };
     }
   },
@@ -229,7 +229,9 @@ export const loadMapLocation: Transform<LoadSite> = {
       )
       .require(
         isTestCode(module, call) ? 'unknown' : 'yes',
-        ask('test-of-other')`Is the test around \`${checkpoint}\` about something other than devices?`,
+        ask(
+          'test-of-other',
+        )`If \`${checkpoint}\` is in a unit test, is that about something other than devices?`,
       );
     requireOriginal(proof, module, LOAD);
     requireUncaught(proof, module, call, /\b(?:RuntimeError|Exception|BaseException)\b/);

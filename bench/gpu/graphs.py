@@ -38,7 +38,7 @@ def evaluation_step(after):
     return torch.no_grad()(validate) if after else validate
 
 
-@case("no-grad", what="the same step, under `no_grad` → under `inference_mode`", setup=GPT_SETUP)
+@case("no-grad", what="a step of evaluation, under `no_grad` → under `inference_mode`", setup=GPT_SETUP)
 def inference_step(after):
     model, (x, y) = gpt().eval(), tokens()
 
@@ -86,7 +86,7 @@ def evaluation_loop(after):
     return evaluate
 
 
-@case("no-grad-block", what="the same loop without `.item()`: `val_loss += loss`", setup=GPT_SETUP, warmup=1, steps=3)
+@case("no-grad-block", what="evaluation loop that adds up losses with their graphs: `val_loss += loss`", setup=GPT_SETUP, warmup=1, steps=3)
 def evaluation_total(after):
     model, (x, y) = gpt().eval(), tokens()
 
@@ -517,7 +517,7 @@ def running_maximum(after):
     return with_statistic(torch.Tensor.max, after, backward=True)
 
 
-@case("ema-detach", what="the same with a running mean, which keeps no tensor", setup="8192 features × 768, fp32")
+@case("ema-detach", what="forward and backward of a module with a running mean, which keeps no tensor", setup="8192 features × 768, fp32")
 def running_mean(after):
     return with_statistic(torch.Tensor.mean, after, backward=True)
 

@@ -86,7 +86,7 @@ def accumulation_alone(after):
     return loop
 
 
-@case("gradient-accumulation-loop", what="the same with the batch made smaller by that factor: 1 × 8 → 4 × 2",
+@case("gradient-accumulation-loop", what="a step after all of 4 batches, each smaller by that factor: 1 × 8 → 4 × 2",
       setup="GPT 12 layers × 768, 32 000 words, 1024 tokens, fp32, AdamW", warmup=2, steps=5)
 def accumulation_of_smaller_batches(after):
     model, (x, y) = gpt(), tokens()

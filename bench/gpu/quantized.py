@@ -36,7 +36,7 @@ def prepared(after):
     return lora_step(after, llama_config(), 4, LENGTH)
 
 
-@case("kbit-checkpointing-kwargs", what="the same of a model of 7B",
+@case("kbit-checkpointing-kwargs", what="training step of LoRA on a model of 7B",
       setup="Llama 32 layers × 4096 in NF4, 32 000 words, batch 4 × 2048, bf16 autocast, LoRA of rank 16, AdamW",
       warmup=2, steps=5)
 def prepared_large(after):

@@ -76,7 +76,7 @@ def lost_gradients(after):
     return gradients(model, lambda: next(model.parameters()).grad)
 
 
-@once("fsdp-offload-accumulation", what="the same, plain → FSDP2 with `CPUOffloadPolicy`",
+@once("fsdp-offload-accumulation", what="gradient after 1, 2 and 3 backward passes without a step, plain → FSDP2 with `CPUOffloadPolicy`",
       setup="one process, a linear layer")
 def kept_gradients(after):
     join_group()

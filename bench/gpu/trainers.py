@@ -117,7 +117,7 @@ def argmax_first(after):
     return evaluated(preprocess=lambda logits, labels: logits.argmax(-1) if after else logits)
 
 
-@once("eval-accumulation-steps", what="the same: as it is → `eval_accumulation_steps=1`",
+@once("eval-accumulation-steps", what="`Trainer.evaluate` with `compute_metrics` over 64 examples: as it is → `eval_accumulation_steps=1`",
       setup="Llama 12 layers × 1024, 32 000 words, batch 8 × 512, fp32")
 def moved_in_between(after):
     return evaluated(**({"eval_accumulation_steps": 1} if after else {}))

@@ -94,7 +94,7 @@ export function measuredEffect(meta: TransformMeta, measuredAs?: string): string
   const least = sorted.at(-1) ?? only;
   if (gain(most) === 0) return 'no difference was measured';
   const tail = gain(least) === 0 ? 'other cases gain nothing' : `other cases gain less`;
-  return `at most ${text(most)}; ${tail}`;
+  return `in other code, at most ${text(most)}; ${tail}`;
 }
 
 /** A quantity of a figure, before and after, for a picture. */

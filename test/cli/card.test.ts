@@ -157,6 +157,8 @@ describe.each(SIZES)('in %i columns and %i rows', (width, height) => {
 it('says what was measured of this case, not of another', () => {
   const effects = cards.flatMap(({ finding, meta }) => meta && [measuredEffect(meta, finding.measuredAs)]);
   expect(effects.filter((effect) => effect === undefined || effect.includes('undefined'))).toEqual([]);
+  // A figure is quoted alone, so none leans on the one above it in the table; one of another case says so.
+  expect(effects.filter((effect) => /\(the same\b|^at most/.test(effect ?? ''))).toEqual([]);
   for (const { finding, meta } of cards) {
     if (finding.measuredAs === undefined || meta === undefined) continue;
     const gpu = meta.evidence.gpu;

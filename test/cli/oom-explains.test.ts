@@ -181,7 +181,7 @@ describe('only what can explain it ranks', () => {
     );
     const { ranked, text } = await told(FORWARD, { 'train.py': kept });
     expect(ranked).toEqual(['load-map-location 10']);
-    expect(text).toContain('stays there beside the model until `saved` is dropped');
+    expect(text).toContain('stays there until `saved` is dropped');
     const dropped = kept.replace('load_state_dict(saved)\n', 'load_state_dict(saved)\n        del saved\n');
     expect((await told(FORWARD, { 'train.py': dropped })).ranked).toEqual([]);
   });
@@ -189,7 +189,7 @@ describe('only what can explain it ranks', () => {
   test('of two loads the one that was running, and not the one that had not run', async () => {
     const { ranked, text } = await told(LOADING);
     expect(ranked).toEqual(['load-map-location 10']);
-    expect(text).toContain('while it is loaded, the checkpoint is on the GPU');
+    expect(text).toContain('while it is loaded, a checkpoint that was saved from a GPU is on that GPU again');
     expect(text).toContain('train.py:12:41 load-map-location (safe): it had not run yet');
   });
 
