@@ -54,6 +54,7 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
     summary: 'Step the optimizer every few batches of a hand-written training loop',
     symptom: 'peak',
     moments: ['forward', 'backward'],
+    afterwards: "make the loader's batch smaller by as much: memory falls only then.",
     safety: 'unsafe',
     numerics: 'changes-training',
     group: 'opt-in',
@@ -142,7 +143,7 @@ export const gradientAccumulationLoop: Transform<LoopSite> = {
       'unknown',
       ask(
         'fewer-steps',
-      )`May batches of \`${shown(data)}\` make a step of the optimizer together, ${String(steps)} at a time?`,
+      )`May batches of \`${shown(data)}\` make a step of the optimizer together, ${String(steps)} at a time, each ${String(steps)} times smaller (which is what frees memory)?`,
     );
     proof.require(
       reset === undefined ? 'yes' : 'unknown',

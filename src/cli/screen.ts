@@ -241,6 +241,7 @@ function footLines(card: Card, look: Look, most: number): string[] {
     ...(reason === undefined ? [] : say(`#${reason.rank}`, reason.because)),
     ...say('why', finding.message),
     ...(effect === undefined ? [] : say('effect', effect)),
+    ...(finding.afterwards === undefined ? [] : say('then', finding.afterwards)),
     ...(standing === undefined ? [] : say('run', `${standing.label}${standing.words}`)),
     ...alternatives.flatMap(({ title, isThis }, at) =>
       say(`${at + 1} ${isThis ? '←' : ''}`, isThis ? `this change` : title),

@@ -1,3 +1,4 @@
+import { afterwardsOf } from '../report/applied.js';
 import { plural } from '../report/prose.js';
 import { ERASE_LINE } from '../report/terminal.js';
 import type { Review } from './keys.js';
@@ -51,6 +52,14 @@ export async function conclude(ended: Ended, landed: readonly Landed[], look: Lo
   const counts = countsOf(review, landed, ended.gone);
   const { applied, suppressed, declined, unanswered, gone } = counts;
   print(`\n${boldText(`${totals(counts)}.`, look)}`);
+  const isTaken = (kind: string | undefined) => kind === 'apply' || kind === 'edited';
+  const taken = review.items.filter(
+    ({ ref, path }) =>
+      isTaken(review.answers.get(ref)?.kind) &&
+      landed.some((file) => file.path === path && file.fixes > 0 && file.failed === undefined),
+  );
+  for (const sentence of afterwardsOf(taken.map((item) => files.finding(item))))
+    print(noteText(sentence, look));
   const left = leftOpen(review, landed, files);
   const held = unwritten(review, landed, files);
   const where = memory.problem === undefined ? 'Not written; --resume has the answers:' : 'Not written:';

@@ -57,6 +57,8 @@ export interface Finding {
   readonly measuredAs?: string;
   /** How long what it frees would be held, where that is not what its transform says. */
   readonly lasts?: Lasting | 'run';
+  /** What is left to a person once it is applied, without which it frees nothing: a sentence. */
+  readonly afterwards?: string;
   /** All that it frees is memory of the host. */
   readonly holds?: 'host';
   /** Transforms of this run that do the opposite: the fix is one to choose, not one to apply with theirs. */

@@ -284,6 +284,7 @@ function findingFor(
     at: module.lines.position(node.start),
     end: module.lines.position(node.end),
     message,
+    ...(meta.afterwards !== undefined && { afterwards: meta.afterwards }),
     ...(site.measuredAs !== undefined && { measuredAs: site.measuredAs }),
     ...(site.lasts !== undefined && { lasts: site.lasts }),
     ...(site.holds !== undefined && { holds: site.holds }),

@@ -1,3 +1,4 @@
+import { methodCallsAt } from '../semantic/called-name.js';
 import { reachingDefinitions } from '../semantic/flow.js';
 import type { PyModule } from '../semantic/module.js';
 import {
@@ -57,6 +58,19 @@ export function passAt(module: PyModule, line: number): Pass | undefined {
     return forwards.length > 0 && runsInEvalMode(module, { ...evaluation, forwards }) === 'yes';
   });
   return isEvaluated || (fates.length === 0 && isPass(module, value)) ? 'evaluation' : undefined;
+}
+
+/** Whether a line is in the body of a loop that differentiates: what it only reads is computed for that step. */
+export function isInStep(module: PyModule, line: number): boolean {
+  const statement = statementOf(nodeAt(module, line));
+  const body = statement.parent;
+  const loop = body?.parent;
+  if (body === undefined || (loop?.type !== 'for_statement' && loop?.type !== 'while_statement'))
+    return false;
+  return methodCallsAt(module, '.backward(').some(
+    (call) =>
+      body.contains(call) && call.closest('for_statement', 'while_statement', 'function_definition') === loop,
+  );
 }
 
 /** What a line appends to a list, or extends it by. */

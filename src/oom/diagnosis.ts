@@ -14,6 +14,7 @@ import { programAround } from './program.js';
 import { type Circumstances, type Ranked, rankedBy } from './rank.js';
 import { type Setting, settingOf } from './setting.js';
 import { type Snapshot, sitesOf } from './snapshot.js';
+import { neverTrains } from './trains.js';
 
 /** What a log and a snapshot tell, together. */
 export interface Evidence {
@@ -105,12 +106,13 @@ export function diagnose(
     ...(snapshot?.content.outOfMemory ?? []),
   ])
     places.acquaint(frames);
+  const isRead = (spot: Spot) => readsOnly(spot, scans, metaOf, places);
   const errors = [
     ...(log?.outOfMemory ?? []).map((error) =>
-      locate(error, log === undefined ? '' : sourceOf(log, error), places, files),
+      locate(error, log === undefined ? '' : sourceOf(log, error), places, files, isRead),
     ),
     ...(snapshot?.content.outOfMemory ?? []).map((error) =>
-      locate(error, snapshot?.name ?? '', places, files),
+      locate(error, snapshot?.name ?? '', places, files, isRead),
     ),
   ];
   const marks = [
@@ -192,7 +194,31 @@ function relatedAmong(ranked: readonly Ranked[]): ReadonlySet<Ranked> {
   return new Set(ranked.filter(({ nearness }) => !elsewhere.has(nearness)));
 }
 
-function locate(error: OutOfMemory, source: string, places: Places, files: CheckedFiles): Located {
+/** Whether a finding says of a line, or of its function, that it is computed only to be read. */
+function readsOnly(
+  { file, line, within }: Spot,
+  scans: readonly Scan[],
+  metaOf: (id: string) => TransformMeta,
+  places: Places,
+): boolean {
+  const text = places.textOf(file);
+  const scan = scans.find((each) => each.file.path === file);
+  if (text === undefined || scan === undefined || line === undefined) return false;
+  return scan.findings.some(({ transform, at, end }) => {
+    if (metaOf(transform).moments?.[0] !== 'evaluation') return false;
+    const [first, last] = [text.lineAt(at) ?? at.line, text.lineAt(end) ?? end.line];
+    const isHead = within !== undefined && new RegExp(`\\bdef ${within.name}\\b`).test(text.lineWith(first));
+    return (first <= line && line <= last) || (isHead && within.first <= first && line <= within.last);
+  });
+}
+
+function locate(
+  error: OutOfMemory,
+  source: string,
+  places: Places,
+  files: CheckedFiles,
+  isRead: (spot: Spot) => boolean,
+): Located {
   const frames = error.frames.map((frame, index) => ({
     frame,
     number: index + 1,
@@ -201,10 +227,14 @@ function locate(error: OutOfMemory, source: string, places: Places, files: Check
   }));
   const gradOff = gradOffIn(frames, places);
   const isGradOff = gradOff?.isPart === false;
-  const moments = momentsOf(error.frames, isGradOff, passIn(frames, places));
   const own = frames.flatMap(({ frame, spot }) => (spot === undefined ? [] : [{ frame, spot }]));
   const started = own.map(({ spot }) => spot.file);
-  const setting = settingOf(frames, places, started.length === 0 ? undefined : programAround(files, started));
+  const program = started.length === 0 ? undefined : programAround(files, started);
+  const inner = own.findLast(({ frame }) => frame.name !== 'forward')?.spot;
+  const isOnlyRead = () => (inner !== undefined && isRead(inner)) || neverTrains(frames, places, program);
+  const pass = passIn(frames, places) ?? (isOnlyRead() ? 'evaluation' : undefined);
+  const moments = momentsOf(error.frames, isGradOff, pass);
+  const setting = settingOf(frames, places, program);
   const hints = [
     ...decoratedSince(frames, places),
     ...hintsFor(error, { moments, gradOff, located: frames, setting }),

@@ -1,5 +1,5 @@
 import { placeText } from '../text/place.js';
-import { isDecoratedOffAt, isGradOffAt, type Pass, passAt } from './code.js';
+import { isDecoratedOffAt, isGradOffAt, isInStep, type Pass, passAt } from './code.js';
 import type { Frame } from './frame.js';
 import type { Places, Spot } from './places.js';
 
@@ -61,7 +61,11 @@ export function passIn(
     const module = places.moduleOf(spot.file);
     const pass = module === undefined ? undefined : passAt(module, spot.line);
     // What a step of a training only reads is computed for that step, and beside all that it keeps.
-    if (pass === 'evaluation' && passIn(frames.slice(0, index), places, STEPS) === 'training')
+    if (
+      pass === 'evaluation' &&
+      ((module !== undefined && isInStep(module, spot.line)) ||
+        passIn(frames.slice(0, index), places, STEPS) === 'training')
+    )
       return 'training';
     if (pass !== undefined) return pass;
   }
@@ -87,8 +91,14 @@ export function gradOffIn(all: readonly Found[], places: Places): GradOff | unde
   const isPart =
     outside.some(({ frame }) => frame.name === 'forward') ||
     (!LIBRARY.some((row) => isOf(row, frames[outermost]?.frame)) &&
-      passIn(outside, places, STEPS) === 'training');
+      (passIn(outside, places, STEPS) === 'training' || isStepOf(frames[outermost], places)));
   return { by, isPart };
+}
+
+function isStepOf(found: Found | undefined, places: Places): boolean {
+  const { file, line } = found?.spot ?? {};
+  const module = file === undefined ? undefined : places.moduleOf(file);
+  return module !== undefined && line !== undefined && isInStep(module, line);
 }
 
 /** A decorator is there now whose frame the traceback does not have: the code was changed since. */

@@ -1,3 +1,4 @@
+import type { Finding } from '../engine/outcome.js';
 import { placeText } from '../text/place.js';
 import { clipStart, printable, widthOf } from './cells.js';
 import { command, plural } from './prose.js';
@@ -44,7 +45,11 @@ export function summarizeApplied(report: Report, isVerbose: boolean, isPart = fa
   const did =
     report.fixed === undefined
       ? []
-      : [fixedSentence(report.fixed, report.taken ?? []), ...chosenSentences(report.taken ?? [])];
+      : [
+          fixedSentence(report.fixed, report.taken ?? []),
+          ...chosenSentences(report.taken ?? []),
+          ...afterwardsOf((report.taken ?? []).map(({ finding }) => finding)),
+        ];
   const kinds = Object.entries(bySafety).flatMap(([safety, count]) =>
     count > 0 ? [`${count} ${safety}`] : [],
   );
@@ -80,6 +85,14 @@ export function summarizeApplied(report: Report, isVerbose: boolean, isPart = fa
       ? ''
       : `: ${command(findings > 0 ? 'check' : 'check -v', report.aim)} shows ${findings + refused + skipped === 1 ? 'it' : 'them'}${asks}`;
   return [...did, `${rest.join('; ')}${next}.`];
+}
+
+/** What is left to a person after these fixes, each once, with whose it is. */
+export function afterwardsOf(findings: readonly Finding[]): readonly string[] {
+  const said = findings.flatMap(({ transform, afterwards }) =>
+    afterwards === undefined ? [] : [`After \`${transform}\`: ${afterwards}`],
+  );
+  return [...new Set(said)];
 }
 
 /** Which way was taken where there was another; that a safe one comes before others needs no words. */

@@ -33,15 +33,18 @@ export function labelled(
   return [MARGIN + paintLabel(label) + paintText(head.slice(first.length)), ...rest.map(paintText)];
 }
 
-/** The open questions of a finding, which are what a reader must see, and what is taken for answered. */
+/** The open questions of a finding, which are what a reader must see, what is taken for answered, and what is left to do. */
 export function doubtLines(
-  { assumed = [] }: Finding,
+  { assumed = [], afterwards, fix }: Finding,
   questions: readonly string[],
   { paint, width }: Pick<View, 'paint' | 'width'>,
 ): string[] {
   return [
     ...questions.flatMap((text) => labelled(text, '? ', { width }, paint.yellow, paint.bold)),
     ...assumed.flatMap(({ text }) => labelled(text, 'assumed: ', { width }, paint.green)),
+    ...(afterwards === undefined || fix === undefined
+      ? []
+      : labelled(afterwards, 'then: ', { width }, paint.yellow, paint.bold)),
   ];
 }
 

@@ -63,6 +63,8 @@ export interface TransformMeta {
   readonly lasts?: Lasting;
   /** What it frees on the GPU is held there instead. */
   readonly movesTo?: 'host';
+  /** What is left to a person once it is applied, without which it frees nothing: a sentence. */
+  readonly afterwards?: string;
   /** Devices on which the fix runs and frees nothing. */
   readonly notOn?: readonly ('MPS' | 'HIP')[];
   /** The best a finding of this transform can be; a finding may be stricter, never looser. */

@@ -2,6 +2,7 @@ import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Transform } from '../../src/toolkit/contract.js';
+import { transforms } from '../../transforms/index.js';
 import { folderWith, git, listing, put, repositoryWith } from '../workspace/folders.js';
 import { memfix } from './command-line.js';
 import { TOYS } from './toys.js';
@@ -260,4 +261,26 @@ test('Ctrl-C before the first write writes nothing', async () => {
   expect(answer.code).toBe(130);
   expect(read(cwd, 'a.py')).toBe('hold()\n');
   expect(listing(cwd)).toEqual(['a.py']);
+});
+
+test('what is left to a person after a fix is said where it is found, and when it is done', async () => {
+  const loop = `import torch
+
+
+def fit(model, loader, criterion):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+`;
+  const cwd = repositoryWith({ 'fit.py': loop });
+  const select = ['--select', 'gradient-accumulation-loop'];
+  const then = "make the loader's batch smaller by as much: memory falls only then.";
+  const { stdout } = await memfix({ cwd, transforms }, 'check', ...select, 'fit.py');
+  expect(stdout).toContain(`  then: ${then}`);
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('each 4 times smaller (which is what frees memory)?');
+  const done = await memfix({ cwd, transforms }, 'apply', '--unsafe-fixes', ...select, 'fit.py');
+  expect(done.stdout + done.stderr).toContain(`After \`gradient-accumulation-loop\`: ${then}`);
 });

@@ -263,3 +263,124 @@ def resume(optimizer, path):
   expect(next).toContain('map_location="cpu"');
   expect(next).not.toContain('fused=True');
 });
+
+describe('a program that never differentiates', () => {
+  const SCORES = {
+    'steps.py': `import torch
+
+
+def fit(net, loader, optimizer):
+    for x, y in loader:
+        loss = (net(x) - y).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def score(net, x):
+    return net(x).abs().mean()
+`,
+    'measure.py': `import torch
+from torch import nn
+from steps import *
+
+
+if __name__ == "__main__":
+    net = nn.Linear(10, 10).to("cuda")
+    whole = 0
+    for x in pictures():
+        value = score(net, x)
+        whole += value
+        print(value)
+`,
+  };
+  const at = (files: Readonly<Record<string, string>>) =>
+    logOf([
+      own(files, 'measure.py', '<module>', 'value = score(net, x)'),
+      own(files, 'steps.py', 'score', 'return net(x).abs().mean()'),
+      LINEAR,
+    ]);
+
+  test('was evaluating, whatever the files that it imports could do', async () => {
+    const { before, next, ranked } = await told(SCORES, at(SCORES), '--unsafe-fixes');
+    expect(before).toContain('It was an evaluation');
+    expect(before).not.toContain(FORWARD);
+    expect(next).not.toContain('add up the gradients');
+    expect(next).not.toContain('GradScaler');
+    expect(ranked).not.toContain('gradient-accumulation-loop');
+  });
+
+  test.each([
+    ['trains by a function', '    print(value)', '    print(value)\n    fit(net, loader(), sgd(net))'],
+    ['has a library do it', '    whole = 0', '    whole = 0\n    Trainer(net).train()'],
+    ['differentiates by itself', '        print(value)', '        value.backward()'],
+  ])('is none that %s', async (_, from, to) => {
+    const files = { ...SCORES, 'measure.py': SCORES['measure.py'].replace(from, to) };
+    expect((await told(files, at(files))).before).toContain(FORWARD);
+  });
+});
+
+test('a pass in the loop of a training step is part of it, without a function around it', async () => {
+  const files = {
+    'gan.py': `import torch
+from torch import nn
+
+generator = nn.Linear(10, 10).cuda()
+critic = nn.Linear(10, 1).cuda()
+optimizer = torch.optim.Adam(critic.parameters())
+maker = torch.optim.Adam(generator.parameters())
+for step, (real, noise) in enumerate(batches(batch_size=16)):
+    fake = generator(noise)
+    loss = critic(fake.detach()).mean() - critic(real).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step % 5 == 0:
+        maker.zero_grad()
+        again = -critic(generator(noise)).mean()
+        again.backward()
+        maker.step()
+`,
+  };
+  const log = logOf([own(files, 'gan.py', '<module>', 'fake = generator(noise)'), LINEAR]);
+  const { before, next, ranked } = await told(files, log);
+  expect(before).toContain(FORWARD);
+  expect(before).not.toContain('It was an evaluation');
+  expect(next).toContain('halve it (now `batch_size=16`');
+  expect(ranked).toContain('no-grad-block gan.py:9');
+});
+
+test('where a finding says that a function only reads what it computes, it was no training', async () => {
+  const files = {
+    'search.py': `import torch
+
+
+class Search:
+    def __init__(self, model):
+        self.model = model
+
+    def search(self, features):
+        words = []
+        for _ in range(20):
+            scores = self.model(features)
+            words.append(scores.argmax(-1).tolist())
+        return words
+`,
+    'run.py': `from search import Search
+import importlib
+
+
+def caption(model, features):
+    return Search(model).search(features)
+`,
+  };
+  const log = logOf([
+    own(files, 'run.py', 'caption', 'return Search(model).search(features)'),
+    own(files, 'search.py', 'search', 'scores = self.model(features)'),
+    LINEAR,
+  ]);
+  const { before, next, ranked } = await told(files, log, '--unsafe-fixes');
+  expect(ranked).toContain('no-grad search.py:8');
+  expect(before).toContain('It was an evaluation');
+  expect(next).not.toContain('add up the gradients');
+});

@@ -110,3 +110,29 @@ describe('the screen', () => {
     expect((await session.ended()).text).toContain('1 fix applied in 1 file, 1 declined, 2 left open.');
   });
 });
+
+it('says on the card, and at the end, what a fix leaves to a person', async () => {
+  const loop = `def fit(model, loader, criterion, optimizer):
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+`;
+  const session = start(folderOf({ 'fit.py': `import torch\n\n\n${loop}` }), {
+    cols: 80,
+    rows: 24,
+    flags: ['--real'],
+  });
+  const then = "make the loader's batch smaller by as much: memory falls only then.";
+  let card = await session.sees('(1/');
+  for (let at = 2; !card.includes('gradient-accumulation-loop') && at < 6; at++) {
+    session.type('n');
+    card = await session.sees(`(${at}/`);
+  }
+  expect(card).toMatch(/then\s+make the loader's batch smaller by as much: memory falls only then\./);
+  session.type('y');
+  session.type('q');
+  await session.ended();
+  expect(session.text.replaceAll(/\s+/g, ' ')).toContain(`After \`gradient-accumulation-loop\`: ${then}`);
+});
