@@ -306,7 +306,7 @@ function misspelt(error: unknown, command: CommandName, names: readonly OptionNa
   if (typed !== undefined) {
     const known = names.map((name) => `--${name}`);
     const hint =
-      othersOption(typed) ??
+      othersOption(typed, command) ??
       ownedElsewhere(typed, command) ??
       (typed.startsWith('--') ? didYouMean(typed, known) : '');
     return new Failure('Unknown option', `\`${typed}\` is no option of \`memfix ${command}\`.${hint}`, next);

@@ -19,6 +19,7 @@ export const OTHERS_COMMANDS: ReadonlyMap<string, string> = new Map([
   ['clean', 'check --no-cache'],
   ['format', 'apply'],
   ['add', 'apply -i'],
+  ['why', 'explain'],
 ]);
 
 const MAKE_CONFIG =
@@ -98,8 +99,21 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['--ext', 'Python files and notebooks are read; name others as paths.'],
 ]);
 
+const UNDO_FIRST =
+  '`memfix undo` names each file that it restores; until then `git diff` shows what would go, and `memfix apply` makes it again.';
+
+/** The same for an option of one command. */
+const OF_COMMAND: ReadonlyMap<string, string> = new Map([
+  ['config --init', MAKE_CONFIG.trim()],
+  ['undo --dry-run', UNDO_FIRST],
+  ['undo --list', UNDO_FIRST],
+  ['diff --name-only', '`memfix diff | git apply --numstat` lists the files.'],
+]);
+
 /** A hint for an option of another tool, made to be appended to a sentence; undefined where there is none. */
-export function othersOption(typed: string): string | undefined {
+export function othersOption(typed: string, command?: CommandName): string | undefined {
+  const here = OF_COMMAND.get(`${command} ${typed}`);
+  if (here !== undefined) return ` ${here}`;
   const own = OPTIONS.get(typed);
   if (own !== undefined) return ` Did you mean \`${own}\`?`;
   const sentence = ELSEWHERE.get(typed);

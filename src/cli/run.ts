@@ -145,7 +145,9 @@ function ownWords(name: CommandName, first: string, rest: readonly string[]): re
   if (name === 'diff' && first === 'check' && !words.includes('--exit-code'))
     return ['--exit-code', ...words];
   if (name !== 'apply') return words;
-  return words.map((word) => (word === '-p' || word === '--patch' ? '--interactive' : word));
+  return words.map((word) =>
+    word === '--patch' ? '--interactive' : word.replace(/^-(\w*)p(\w*)$/, '-$1i$2'),
+  );
 }
 
 /** Options that may name a file to write. */

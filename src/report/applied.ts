@@ -83,7 +83,7 @@ export function summarizeApplied(report: Report, isVerbose: boolean, isPart = fa
   const next =
     isVerbose || findings + refused === 0
       ? ''
-      : `: ${command(findings > 0 ? 'check' : 'check -v', report.aim)} shows ${findings + refused + skipped === 1 ? 'it' : 'them'}${asks}`;
+      : `: ${command(refused > 0 ? 'check -v' : 'check', report.aim)} shows ${findings + refused + skipped === 1 ? 'it' : 'them'}${asks}`;
   return [...did, `${rest.join('; ')}${next}.`];
 }
 

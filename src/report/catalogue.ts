@@ -3,6 +3,7 @@ import { byEffect, effectOf } from '../toolkit/effect.js';
 import { widthOf } from './cells.js';
 import { EFFECT_WORDS } from './effects.js';
 import { headline, measurementsOf } from './evidence.js';
+import { GROUP_MEANINGS } from './meanings.js';
 import { markdownTable } from './page.js';
 import { wrap } from './prose.js';
 import { SAFETY_TONE, type View } from './report.js';
@@ -15,15 +16,6 @@ type Style = Pick<View, 'paint' | 'width' | 'verbose'>;
 const NARROWEST_SUMMARY = 48;
 /** Longer lines are hard to read, however wide the terminal. */
 const WIDEST_SUMMARY = 88;
-
-const GROUPS: readonly (readonly [Group, string])[] = [
-  ['default', 'on unless you say otherwise'],
-  ['opt-in', 'real effects that change training, checkpoints or needs: name them with `--select`'],
-  [
-    'documented',
-    'as documents recommend them, without the effect that they claim: name them with `--select`',
-  ],
-];
 
 /** The catalogue for `memfix list`, group by group: a table where the summaries have room, else one entry below the other. */
 export function renderCatalogue(metas: readonly TransformMeta[], style: Style): string {
@@ -66,7 +58,7 @@ export function catalogueMarkdown(metas: readonly TransformMeta[]): string {
 type Members = readonly [name: Group, meaning: string, members: readonly TransformMeta[]];
 
 function grouped(metas: readonly TransformMeta[]): readonly Members[] {
-  return GROUPS.map(([name, meaning]): Members => {
+  return GROUP_MEANINGS.map(([name, meaning]): Members => {
     const members = metas.filter(({ group }) => group === name);
     return [name, meaning, members.sort((a, b) => byEffect(effectOf(a), effectOf(b)))];
   }).filter(([, , members]) => members.length > 0);

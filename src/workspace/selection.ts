@@ -52,7 +52,7 @@ export class Vocabulary {
       throw new Failure(
         'Unknown transform',
         `\`${shortened(name)}\` in ${where} is no transform, group or symptom.${this.#meant(name)}`,
-        'Run `memfix list` to see every name.',
+        `Run \`memfix list\` to see every transform. Groups: all, ${GROUPS.join(', ')}; symptoms: ${SYMPTOMS.join(', ')}.`,
       );
     }
   }
@@ -64,7 +64,9 @@ export class Vocabulary {
     if (symptoms.length > 0) return ` An effect is chosen by its symptoms: ${symptoms.join(', ')}.`;
     const beginning = known(name).replace(/\*+$/, '');
     const alike = this.ids.filter((id) => beginning.length > 1 && id.startsWith(beginning));
-    if (alike.length === 0) return didYouMean(name, this.#kinds.keys());
+    const [only, ...others] = alike;
+    if (only === undefined) return didYouMean(name, this.#kinds.keys());
+    if (others.length === 0) return ` Did you mean \`${only}\`?`;
     const shown = alike.slice(0, MOST_ALIKE).map((id) => `\`${id}\``);
     return ` These begin so: ${shown.join(', ')}${alike.length > shown.length ? ', …' : ''}.`;
   }
@@ -105,7 +107,7 @@ export class Vocabulary {
     if (found !== undefined) return found;
     throw new Failure(
       'Unknown transform',
-      `There is no transform \`${id}\`.${didYouMean(id, this.ids)}`,
+      `There is no transform \`${id}\`.${this.#meant(id)}`,
       'Run `memfix list` to see every name.',
     );
   }

@@ -99,6 +99,12 @@ describe('words of other tools', () => {
     [['check', '--target-version', 'py310'], 'Did you mean `python=3.10`?'],
     [['check', '--config', 'select=["x"]'], '`--config` takes a file;'],
     [['linter'], 'Did you mean `memfix list`?'],
+    [['why', 'no-grad'], 'Did you mean `memfix explain`?'],
+    [['config', '--init'], 'A config is optional: `[tool.memfix]` in pyproject.toml'],
+    [['undo', '--dry-run'], 'until then `git diff` shows what would go'],
+    [['explain', 'drop-ho'], 'Did you mean `drop-hold`?'],
+    [['check', '--select', 'nothing'], 'symptoms: leak, peak, sync'],
+    [['apply', '-pv'], '`--interactive` needs a terminal'],
     [['check', '--exclude', 'a[', '.'], undefined],
   ])('%j says what memfix has instead', async (words, hint) => {
     const { code, stderr } = await memfix({ cwd: folderWith({ 'a.py': '' }) }, ...words);
@@ -167,6 +173,18 @@ describe('words of other tools', () => {
       expect(await memfix({ cwd }, 'check', '-f', 'concise')).toMatchObject({ code: 0, stdout: '' });
     }
   });
+});
+
+test.each([
+  [['leak'], 'leak: memory grows with every step'],
+  [['Opt-In'], '`memfix list opt-in` shows its transforms.'],
+  [['safe'], 'every precondition of the fix is proven'],
+  [['bit-identical'], 'every number of the run stays the same'],
+  [['frees', 'memory'], 'frees memory: less memory was measured'],
+  [['tidy'], 'no gain was measured'],
+])('the words beside a finding are explained: %j', async (words, meaning) => {
+  const { code, stdout } = await memfix({ cwd: folderWith() }, 'explain', ...words);
+  expect([code, stdout.replace(/\s+/g, ' ')]).toEqual([0, expect.stringContaining(meaning)]);
 });
 
 describe('which files', () => {

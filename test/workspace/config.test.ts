@@ -135,7 +135,7 @@ describe('what it says wrongly is an error in three parts', () => {
       title: 'Unknown transform',
       detail:
         '`drop-hodl` in `ignore` of <cwd>/pyproject.toml is no transform, group or symptom. Did you mean `drop-hold`?',
-      next: 'Run `memfix list` to see every name.',
+      next: 'Run `memfix list` to see every transform. Groups: all, default, opt-in, documented; symptoms: leak, peak, sync, fragmentation, host-memory, future-break.',
     });
   });
 

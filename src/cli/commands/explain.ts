@@ -1,6 +1,8 @@
 import { dirname, join } from 'node:path';
 import { terminalPage } from '../../report/explain.js';
+import { isSelectable, meaningOf } from '../../report/meanings.js';
 import type { Example } from '../../report/page.js';
+import { wrap } from '../../report/prose.js';
 import type { TransformMeta } from '../../toolkit/contract.js';
 import { textOf } from '../../workspace/bounded.js';
 import type { Catalogue } from '../../workspace/catalogue.js';
@@ -15,6 +17,14 @@ export async function explain(context: Context): Promise<number> {
   if (spot !== undefined) {
     const { explainPlace } = await import('../place-explained.js');
     return explainPlace(context, spot.path, spot);
+  }
+  const word = args.operands.join(' ');
+  const meaning = meaningOf(word);
+  if (meaning !== undefined) {
+    const more = isSelectable(word) ? ` \`memfix list ${word.toLowerCase()}\` shows its transforms.` : '';
+    const lines = wrap(`${word}: ${meaning}.${more}`, view.width, { first: '', rest: '' });
+    context.out(`${lines.join('\n')}\n`);
+    return EXIT.clean;
   }
   if (id === undefined || another !== undefined) {
     throw args.misuse(
