@@ -3,7 +3,7 @@ import type { Frame } from './frame.js';
 import type { GradOff } from './grad-off.js';
 import type { OutOfMemory } from './log.js';
 import { heldWhenKilled, isFragmented, isOldWording, outsideOf, sizeOf } from './message.js';
-import { loadsOptimizer } from './moment.js';
+import { copiesModel, loadsOptimizer } from './moment.js';
 import type { Spot } from './places.js';
 import type { Setting } from './setting.js';
 
@@ -36,6 +36,9 @@ const MEANING: Readonly<Record<Moment, string>> = {
 
 const OPTIMIZER_LOADED =
   'The state of the optimizer was being loaded: it is copied to where the weights are, and where the file was read onto the device, it is there twice until that is done. That of Adam is twice as large as the weights that are trained.';
+
+const COPIED =
+  'Something was being copied by `copy.deepcopy`, a model for the most part: both are on the device from then on, with the gradients of the first where it has some.';
 
 /** What the message, its figures and the frames say, in sentences. */
 export function hintsFor(error: OutOfMemory, known: Known): readonly string[] {
@@ -160,6 +163,7 @@ function momentHints(error: OutOfMemory, { moments, gradOff, setting }: Known): 
     // Loading a model in an evaluation is no pass of one.
     if (moment === 'evaluation' && moments.length > 1) return [];
     if (moment === 'loading' && loadsOptimizer(error.frames)) return [OPTIMIZER_LOADED];
+    if (moment === 'loading' && copiesModel(error.frames)) return [COPIED];
     if ((moment === 'moving' || moment === 'loading') && isFull && !isOfCheckpoint(error))
       return [
         `A model was being ${moment === 'moving' ? 'moved to the device' : 'loaded'}, where tensors hold ${sizeOf(error.figures.allocated ?? 0)}: what of it is there already, and what was there before, such as a model that was trained.`,

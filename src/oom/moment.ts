@@ -6,7 +6,10 @@ type Sign = readonly [moment: Moment, path: RegExp, name: RegExp];
 
 const ANY = /^/;
 
-const OPTIMIZERS = /\/(?:torch\/optim|bitsandbytes\/optim|apex\/optimizers|deepspeed\/ops\/adam)\//;
+const OPTIMIZERS =
+  /\/(?:torch\/optim|bitsandbytes\/optim|apex\/optimizers|deepspeed\/ops\/adam)\/|\/transformers\/optimization\.py$/;
+
+const COPIES = /\/copy\.py$/;
 
 /** What a frame says about the moment, the most telling first. */
 const SIGNS: readonly Sign[] = [
@@ -21,6 +24,7 @@ const SIGNS: readonly Sign[] = [
   ['loading', OPTIMIZERS, /^load_state_dict$/],
   ['optimizer', OPTIMIZERS, ANY],
   ['optimizer', /\/deepspeed\/runtime\//, /^(?:_?\w*optimizer_step|step)$/],
+  ['loading', COPIES, /^_?deepcopy|^_reconstruct$/],
   ['moving', /\/torch\/nn\/modules\/module\.py$/, /^(?:to|cuda|_apply|convert)$/],
   ['backward', /\/torch\/autograd\/|\/torch\/_tensor\.py$/, /^(?:backward|grad|apply|_engine_run_backward)$/],
   ['loading', ANY, /^(?:from_pretrained|load_state_dict|load_checkpoint|load_model|_load_\w+|resume\w*)$/],
@@ -68,7 +72,7 @@ function momentIn({ path, name, source = '' }: Pick<Frame, 'path' | 'name' | 'so
 /** Where no library tells more, the statement itself does. */
 function saidBy(statement: string): Moment | undefined {
   if (/\.backward\(/.test(statement)) return 'backward';
-  if (/\btorch\.load\(|\.from_pretrained\(/.test(statement)) return 'loading';
+  if (/\btorch\.load\(|\.from_pretrained\(|\bdeepcopy\(/.test(statement)) return 'loading';
   return /\boptim\w*\.step\(/.test(statement) ? 'optimizer' : undefined;
 }
 
@@ -78,6 +82,14 @@ function innermost(frames: readonly Frame[]): Moment | undefined {
   const last = signs.at(-1);
   if ((last === 'optimizer' || last === 'state') && loadsOptimizer(frames)) return 'loading';
   return last === 'forward' && signs.includes('backward') ? 'backward' : last;
+}
+
+/** A model was copied by `copy.deepcopy`. */
+export function copiesModel(frames: readonly Frame[]): boolean {
+  return (
+    frames.some(({ path, name }) => COPIES.test(path) && name === 'deepcopy') ||
+    /\bdeepcopy\(/.test(frames.at(-1)?.source ?? '')
+  );
 }
 
 /** The state of an optimizer was read back, which is no step of it. */

@@ -1,6 +1,7 @@
 import { countOf } from '../budget/quantity.js';
 import type { Finding, Scan } from '../engine/outcome.js';
 import type { Moment, Safety, Symptom, TransformMeta } from '../toolkit/contract.js';
+import { conditionOf } from './condition.js';
 import { type Memory, sizeOf } from './message.js';
 import {
   bytesWords,
@@ -139,6 +140,8 @@ class Judge {
       ...(inTraceback === undefined ? [] : [this.#frameWords(inTraceback)]),
       ...(inSnapshot === undefined ? [] : [bytesWords(inSnapshot)]),
     ];
+    const condition = this.#condition(scan, finding, inTraceback);
+    if (condition !== undefined) phrases.push(`it runs only where \`${condition}\` holds`);
     if (phrases.length === 0) phrases.push(fit?.because ?? this.#elsewhere());
     return {
       ...{ scan, finding, meta },
@@ -149,6 +152,12 @@ class Judge {
       bytes: inSnapshot?.mark.bytes ?? 0,
       frame: inTraceback?.mark.frame?.number ?? 0,
     };
+  }
+
+  #condition({ file }: Scan, { span }: Finding, near: Near | undefined): string | undefined {
+    const line = near === undefined || !isOnStack(near) ? undefined : near.mark.spot.line;
+    const module = line === undefined ? undefined : this.places.moduleOf(file.path);
+    return module && line !== undefined ? conditionOf(module, span.start, line) : undefined;
   }
 
   #nears(scan: Scan, { at, end, fix }: Finding): readonly Near[] {

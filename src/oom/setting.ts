@@ -1,3 +1,5 @@
+import type { PyModule } from '../semantic/module.js';
+import type { PyNode } from '../syntax/node.js';
 import { placeText } from '../text/place.js';
 import { type Frame, isCell } from './frame.js';
 import { type Option, optionsIn } from './options.js';
@@ -22,6 +24,8 @@ export interface Setting {
   /** Mixed precision, or weights of 16 bits, is on somewhere. */
   readonly isHalf: boolean;
   readonly isCheckpointed: boolean;
+  /** Weights are loaded in 4 or 8 bits somewhere. */
+  readonly isQuantized: boolean;
   /** Its own functions on the stack speak of batches. */
   readonly hasBatch: boolean;
   /** The batch as the files write it, one that can be halved before one of a single item: `batch_size=128` and its place. */
@@ -46,9 +50,9 @@ const DRIVERS: readonly (readonly [Driver, RegExp])[] = [
 ];
 
 const HALF =
-  /\bb?f(?:p|loat)?16\s*=\s*True|\bbfloat16\b|\bfloat16\b|\bautocast\(|\.half\(\)|\bGradScaler\(|\bmixed_precision\s*=/;
+  /\b(?:bf|fp)16\s*=\s*(?!False|None|0\b)\S|\bbfloat16\b|\bfloat16\b|\bautocast\(|\.half\(\)|\bGradScaler\(|\bmixed_precision\s*=/;
 const CHECKPOINTED =
-  /gradient_checkpointing\s*=\s*True|gradient_checkpointing_enable\(|prepare_model_for_kbit_training\(|\bcheckpoint(?:_sequential)?\(|use_checkpoint\s*=\s*True/;
+  /gradient_checkpointing\s*=\s*True|gradient_checkpointing_enable\(|use_gradient_checkpointing\s*=\s*(?!False)\S|prepare_model_for_kbit_training\(|\bcheckpoint(?:_sequential)?\(|use_checkpoint\s*=\s*True/;
 const BATCH = /\b(?:(?:train|per_device_train)_)?batch_size\s*=\s*(\d+)/;
 /** An option of a command line; its name is in a string. */
 const BATCH_OPTION = /["'](--?(?:train[-_])?batch[-_]?size)["'].*\bdefault\s*=\s*(\d+)/;
@@ -76,10 +80,11 @@ export function settingOf(
   const batches = texts
     .filter(({ file }) => !NO_TRAINING.test(file))
     .flatMap(({ file, text, lines }) =>
-      batchIn(text, lines).map(({ line, ...found }) => ({
-        ...found,
-        place: placeText(file, text.told(line)),
-      })),
+      batchIn(text, lines).flatMap(({ line, ...found }) =>
+        isSettled(places.moduleOf(file), line, file === own[0]?.file)
+          ? [{ ...found, place: placeText(file, text.told(line)) }]
+          : [],
+      ),
     );
   return {
     driver: DRIVERS.find(([, path]) => paths.some((each) => path.test(each)))?.[0],
@@ -91,6 +96,7 @@ export function settingOf(
       frames.some(({ frame }) => frame.name === 'generate' || /\.generate\(/.test(frame.source ?? '')),
     isHalf: says(HALF),
     isCheckpointed: says(CHECKPOINTED),
+    isQuantized: says(/\bload_in_[48]bit\s*=\s*(?!False)\S/),
     hasBatch: around.some((line) => /batch|loader/i.test(line)),
     batch: batches.find(({ size }) => size > 1) ?? batches[0],
     isNotebook: frames.some(({ frame }) => isCell(frame)),
@@ -101,6 +107,19 @@ export function settingOf(
       .find((count) => count > 0),
     options: optionsIn(files, places),
   };
+}
+
+/** No default of a parameter, which whoever calls the function may replace, and nothing that only another program runs. */
+function isSettled(module: PyModule | undefined, line: number, isStarted: boolean): boolean {
+  const at = module === undefined ? -1 : module.lines.content(line).search(/\S/);
+  if (module === undefined || at < 0) return true;
+  const start = module.lines.start(line);
+  const named = module.lines.content(line).search(/\b\w*batch_size\s*=/);
+  const node = module.root.descendantAt(start + Math.max(at, named));
+  if (node.parent?.type === 'default_parameter') return false;
+  const isMain = ({ type, condition }: PyNode) =>
+    type === 'if_statement' && /\b__name__\b/.test(condition?.text ?? '');
+  return isStarted || ![...node.ancestors()].some(isMain);
 }
 
 function batchIn(

@@ -9,6 +9,7 @@ import {
   monitorOf,
 } from '../oom/hints.js';
 import { isFragmented, ONE_ARRAY, outsideOf, sizeOf } from '../oom/message.js';
+import { copiesModel } from '../oom/moment.js';
 import type { Moment } from '../toolkit/contract.js';
 import { shellWord } from './prose.js';
 
@@ -34,7 +35,11 @@ export function nextSteps(diagnosis: Diagnosis): readonly string[] {
         ]
       : []),
     ...new Set(errors.flatMap(fragmentSteps)),
-    ...new Set(toldBest(errors).flatMap(momentSteps)),
+    ...new Set(
+      toldBest(errors)
+        .flatMap(momentSteps)
+        .filter((step) => step !== GUARD || !isGuarded(diagnosis)),
+    ),
     ...new Set(toldBest(errors).flatMap(optionSteps)),
     ...(errors.some(({ error }) => error.who === 'MPS')
       ? [
@@ -48,6 +53,16 @@ export function nextSteps(diagnosis: Diagnosis): readonly string[] {
       : []),
     ...budgetSteps(diagnosis),
   ];
+}
+
+const GUARD = 'See that it runs under `torch.no_grad()`: else every pass keeps its activations.';
+
+/** A fix that writes it is shown, or it was written since. */
+function isGuarded({ errors, related }: Diagnosis): boolean {
+  return (
+    errors.some(({ hints }) => hints.some((hint) => hint.includes('turns gradients off by a decorator'))) ||
+    [...related].some(({ finding }) => finding.fix !== undefined && /\bno_grad\b/.test(finding.fix.title))
+  );
 }
 
 /** `torch.cuda` knows nothing of them. */
@@ -80,6 +95,10 @@ function momentSteps(located: Located): readonly string[] {
   if (now('moving', 'loading')) return loadingSteps(located);
   if (now('evaluation')) return evaluationSteps(located);
   if (now('state')) return stateSteps(located);
+  if (now('optimizer') && error.frames.some(({ path }) => /\/transformers\/optimization\.py$/.test(path)))
+    return [
+      'It is the `AdamW` of transformers, which makes tensors for each weight in turn: `torch.optim.AdamW(…, fused=True)` takes its place and makes none.',
+    ];
   if (now('optimizer'))
     return [
       'The copies that a step computes with go away with `fused=True` (torch 2.0 or newer) or `foreach=False` of the optimizer; its result is rounded otherwise.',
@@ -105,7 +124,11 @@ const PASSES: ReadonlySet<Moment> = new Set<Moment>(['forward', 'backward', 'eva
 const FREE =
   'drop every name of the model, the optimizer and the trainer that are done with (`del model, trainer`, then `gc.collect(); torch.cuda.empty_cache()`), or hand on the model that is on the device instead of another';
 
-function loadingSteps({ error, moments }: Located): readonly string[] {
+function loadingSteps({ error, moments, setting }: Located): readonly string[] {
+  if (copiesModel(error.frames))
+    return [
+      'Copy it before it is on the device, or to the host (`copy.deepcopy(model.cpu())`), and move what a step needs; a copy that is only read can be in 16 bits. Where only adapters are trained, the model without them (`model.disable_adapter()` of peft) is the copy.',
+    ];
   if (isOfCheckpoint(error))
     return [
       'Load to the CPU (`map_location="cpu"`): `load_state_dict` copies each tensor to where the model has it.',
@@ -113,17 +136,14 @@ function loadingSteps({ error, moments }: Located): readonly string[] {
   // An evaluation mostly comes after a training.
   if (holdsMuch(error) && moments.includes('evaluation')) return [`Free what is there first: ${FREE}.`];
   return [
-    `The weights alone may not fit: 16 bits (\`torch.bfloat16\`) are half of 32, 4 bits (bitsandbytes) an eighth, and \`device_map="auto"\` of transformers spreads them.${holdsMuch(error) ? ` Where another model was there before: ${FREE}.` : ''}`,
+    `The weights alone may not fit: ${setting.isQuantized ? 'it is quantized already, so take a smaller model, or' : '16 bits (`torch.bfloat16`) are half of 32, 4 bits (bitsandbytes) an eighth, and'} \`device_map="auto"\` of transformers spreads them.${holdsMuch(error) ? ` Where another model was there before: ${FREE}.` : ''}`,
   ];
 }
 
 function evaluationSteps({ setting, hints, moments }: Located): readonly string[] {
   const { driver, isGenerating, hasBatch, isSingle, beams } = setting;
   const isGraphed = hints.every((hint) => !hint.startsWith('It ran without gradients'));
-  const guard =
-    isGraphed && moments.length === 1 && driver === undefined
-      ? ['See that it runs under `torch.no_grad()`: else every pass keeps its activations.']
-      : [];
+  const guard = isGraphed && moments.length === 1 && driver === undefined ? [GUARD] : [];
   if (isGenerating)
     return [
       `${beams > 1 ? `Search with fewer beams than \`num_beams=${beams}\`, each of which is a sequence of its own; take` : 'Take'} fewer \`max_new_tokens\`, cut long prompts (\`truncation=True, max_length=…\`), and generate for fewer of them at a time.`,
@@ -152,15 +172,21 @@ function stateSteps({ setting: { driver } }: Located): readonly string[] {
   ];
 }
 
-function trainingSteps({ setting, frames }: Located): readonly string[] {
+/** Which cards have bfloat16 is a matter of CUDA. */
+function onDevice(words: string, who: string): string {
+  return who === 'MPS' || who === 'HIP' ? words.replace(/ \(Ampere[^()]*\)/, '') : words;
+}
+
+function trainingSteps({ setting, frames, error }: Located): readonly string[] {
   const { driver, isHalf, isCheckpointed, batch } = setting;
   const where = batch === undefined ? '' : ` (now \`${batch.code}\`, ${batch.place})`;
   const [smaller, half, checkpointed] = TERMS[driver ?? 'none'];
   const last = frames.at(-1)?.frame.path ?? '';
-  const isSingle = batch?.size === 1 && driver === undefined;
+  const isOwn = driver === undefined || (driver === 'transformers' && /^per_device/.test(batch?.code ?? ''));
+  const isSingle = batch?.size === 1 && isOwn;
   const ways = [
     isSingle ? `it is one item already${where.replace('now ', '')}, so take smaller inputs` : smaller(where),
-    ...(isHalf ? [] : [half]),
+    ...(isHalf ? [] : [onDevice(half, error.who)]),
     ...(isCheckpointed ? [] : [checkpointed]),
     ...(/\/transformers\//.test(last) || setting.isTransformer ? ['cut the longest sequences'] : []),
   ];
@@ -174,8 +200,8 @@ type Terms = readonly [smaller: (where: string) => string, half: string, checkpo
 const HALVE = (where: string) => `halve it${where} and add up the gradients of two batches`;
 const TERMS: Readonly<Record<NonNullable<Located['setting']['driver']> | 'none', Terms>> = {
   transformers: [
-    () =>
-      'halve `per_device_train_batch_size` and double `gradient_accumulation_steps`, which trains the same',
+    (where) =>
+      `halve \`per_device_train_batch_size\`${where.includes('per_device') ? where : ''} and double \`gradient_accumulation_steps\`, for the same effective batch`,
     'set `bf16=True` (Ampere or newer; older cards: `fp16=True`)',
     'set `gradient_checkpointing=True`, which costs time and no accuracy',
   ],

@@ -151,7 +151,8 @@ describe('what the pass was for is told by the code, not by the name of its func
       'train.py': BOTH('train', mode),
     });
     expect(text).toContain('It was an evaluation: it keeps activations only where gradients are recorded');
-    expect(next).toContain('See that it runs under `torch.no_grad()`');
+    expect(next).toContain('where it evaluates');
+    expect(text).toContain('no-grad-block');
   });
 });
 
