@@ -30,6 +30,8 @@ export interface Item {
 interface Step {
   readonly cursor: string;
   readonly before: ReadonlyMap<string, Decision | undefined>;
+  /** Answers that were given; what they decide of alternatives aside. */
+  readonly count: number;
 }
 
 /**
@@ -221,7 +223,12 @@ function toAlternative(review: Review, number: number): Review {
 /** Open findings of the transform on screen, itself included, and those of them that `A` takes. */
 export function openOfTransform(review: Review): { readonly kin: number; readonly reach: number } {
   const all = allOfTransform(review);
-  return { kin: all.length, reach: takenTogether(review, all).length };
+  return { kin: withoutRivals(all).length, reach: withoutRivals(takenTogether(review, all)).length };
+}
+
+/** One of those that change the same lines, the first. */
+function withoutRivals(items: readonly Item[]): readonly Item[] {
+  return items.filter((item, at) => !items.slice(0, at).some(({ ref }) => item.rivals.includes(ref)));
 }
 
 /** Advice is only ever taken by its own `y`, and what is unsafe only where an unsafe one is on the screen. */
@@ -236,12 +243,10 @@ function isMeant(review: Review, item: Item, inReach: boolean): boolean {
 
 /** What can be taken together is applied, and said so where it is not proven safe; the rest is left open. */
 function acceptAll(review: Review, meant: readonly Item[], what: string): Review {
-  const able = takenTogether(review, meant);
-  const items = able.filter(
-    (item, at) =>
-      !able.slice(0, at).some(({ ref }) => item.rivals.includes(ref)) &&
-      !able.some(({ covers }) => covers.includes(item.ref)),
-  );
+  const here = current(review);
+  // Of its alternatives, the one on the screen is meant.
+  const able = takenTogether(review, [here, ...meant.filter((item) => item !== here)]);
+  const items = withoutRivals(able).filter((item) => !able.some(({ covers }) => covers.includes(item.ref)));
   const unsafe = items.filter((item) => item.safety === 'unsafe').length;
   const left = meant.filter(
     (item) =>
@@ -283,7 +288,7 @@ function decide(
       if (known.has(other)) given.set(other, skip());
   const before = new Map([...given.keys()].map((ref) => [ref, review.answers.get(ref)]));
   const answers = new Map([...review.answers, ...given]);
-  const steps = [...review.steps, { cursor: current(review).ref, before }];
+  const steps = [...review.steps, { cursor: current(review).ref, before, count: items.length }];
   return toOpen({ ...review, answers, steps }, review.cursor);
 }
 
@@ -295,7 +300,13 @@ function acceptThis(review: Review): Review {
 
 function undo(review: Review): Review {
   const step = review.steps.at(-1);
-  if (step === undefined) return noted(review, 'There is no answer to undo.');
+  if (step === undefined)
+    return noted(
+      review,
+      review.answers.size === 0
+        ? 'There is no answer to undo.'
+        : 'No answer of this session is left to undo; k goes back to an earlier one, which can be given anew.',
+    );
   const answers = new Map(review.answers);
   for (const [ref, decision] of step.before) {
     if (decision === undefined) answers.delete(ref);
@@ -303,7 +314,7 @@ function undo(review: Review): Review {
   }
   const cursor = review.items.findIndex((item) => item.ref === step.cursor);
   const steps = review.steps.slice(0, -1);
-  const many = step.before.size === 1 ? 'answer' : `${step.before.size} answers`;
+  const many = step.count === 1 ? 'answer' : `${step.count} answers`;
   return noted(
     { ...review, answers, steps, cursor: cursor === -1 ? review.cursor : cursor },
     `Took back the last ${many}.`,

@@ -39,7 +39,8 @@ export function rescanned(
     const { cursor, before: past } = step;
     const left = held(past);
     if (left.size === past.size && !renamed.has(cursor)) return [step];
-    return left.size === 0 ? [] : [{ cursor: renamed.get(cursor) ?? cursor, before: left }];
+    const count = Math.min(step.count, left.size);
+    return left.size === 0 ? [] : [{ cursor: renamed.get(cursor) ?? cursor, before: left, count }];
   });
   const ref = review.items[review.cursor]?.ref ?? '';
   const here = items.findIndex((item) => item.ref === (renamed.get(ref) ?? ref));

@@ -24,10 +24,12 @@ import type { Standing } from './prove/verified.js';
 import { askedTogether } from './questions.js';
 import {
   alternativeSentence,
+  askedIn,
   isRefused,
   type Report,
   refusalSentence,
   remarks,
+  SAFETIES,
   SAFETY_TONE,
   shownFindings,
   standingOf,
@@ -46,7 +48,7 @@ export function renderFull(report: Report, view: View): string {
     linesOf.set(scan, lines);
     const measured = report.proven?.measured(finding.transform);
     const standing = report.proven?.standing(scan.file.path, finding);
-    const beside = { ranked, measured, standing, others: scan.findings };
+    const beside = { ranked, measured, standing, others: askedIn(report, scan) };
     blocks.push(blockText(findingBlock(scan.file, lines, finding, view, beside)));
   }
   const next = report.oom === undefined ? [] : renderNextSteps(report.oom, view);
@@ -86,7 +88,10 @@ export function otherWays(finding: Finding, others: readonly Finding[], view: Vi
       view,
       view.paint.yellow,
     );
-  const group = others.filter((other) => other === finding || meant.includes(other));
+  // As a session numbers them.
+  const group = others
+    .filter((other) => other === finding || meant.includes(other))
+    .sort((a, b) => a.span.start - b.span.start || SAFETIES.indexOf(a.safety) - SAFETIES.indexOf(b.safety));
   if (group.length < 2) return [];
   const named = group
     .filter((each) => each !== finding)

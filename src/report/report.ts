@@ -102,6 +102,13 @@ export function inOrder({ scans, oom }: Pick<Report, 'scans' | 'oom'>): readonly
   return oom.ranked.map((ranked) => ({ scan: ranked.scan, finding: ranked.finding, ranked }));
 }
 
+/** Those of a scan that a session asks about: of a run that ran out of memory, what may explain it. */
+export function askedIn({ oom }: Report, { findings }: Scan): readonly Finding[] {
+  if (oom === undefined) return findings;
+  const related = new Set([...oom.related].map(({ finding }) => finding));
+  return findings.filter((finding) => related.has(finding));
+}
+
 /** Findings to show, with their scan: what frees memory first, leaks before the rest, unless they are ranked. */
 export function shownFindings(report: Report, view: Pick<View, 'verbose'>): readonly Shown[] {
   const shown = inOrder(report).filter(({ finding }) => view.verbose || !isRefused(finding));

@@ -24,6 +24,7 @@ import type { Standing } from './prove/verified.js';
 import { askedTogether } from './questions.js';
 import {
   alternativeSentence,
+  askedIn,
   isRefused,
   type Report,
   refusalSentence,
@@ -145,7 +146,7 @@ function findingBlock(
     ...(finding.alternativeTo === undefined
       ? []
       : labelled(alternativeSentence(finding.alternativeTo), 'alternative: ', view, paint.yellow)),
-    ...otherWays(finding, scan.findings, view),
+    ...otherWays(finding, askedIn(report, scan), view),
     ...(finding.advice === undefined ? [] : labelled(finding.advice, 'advice: ', view, paint.bold)),
     ...(view.verbose ? reasonLines(finding, view) : []),
     ...(measured === undefined ? [] : labelled(measured, 'measured on your run: ', view, paint.bold)),

@@ -33,6 +33,25 @@ test('each names the other, with its number', async () => {
   expect([one.alternatives, two.alternatives]).toEqual([[two.key], [one.key]]);
 });
 
+test('they have the numbers that a session gives them: the safe one first', async () => {
+  const given = { ...setting('twin()\n'), transforms: [TWO, ONE] };
+  const { stdout } = await memfix(given, 'check', '--output-format', 'full');
+  expect(stdout.replace(/\n +/g, ' ')).toContain('1 of 2 ways: or `way-two` (unsafe)');
+});
+
+test('after a run out of memory, only what a session then asks about is another way', async () => {
+  const idle = toy('way-idle', 'twin', (edit, node) => void edit.replace(node, 'idle'), { symptom: 'sync' });
+  const log =
+    'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    twin()\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n';
+  const cwd = repositoryWith({ 'a.py': 'twin()\n', 'run.log': log });
+  const told = async (...words: readonly string[]) =>
+    (await memfix({ cwd, transforms: [ONE, idle] }, 'check', '--output-format', 'full', ...words)).stdout;
+  expect(await told()).toContain('of 2 ways');
+  const explained = await told('--oom', 'run.log');
+  expect(explained).toContain('way-one');
+  expect(explained).not.toContain('of 2 ways');
+});
+
 test('fixes that only stand side by side are no alternatives', async () => {
   const json = JSON.parse(
     (await memfix(setting('twin(other)\n'), 'check', '--output-format', 'json')).stdout,

@@ -6,6 +6,7 @@ import {
   current,
   finishedPaths,
   type Item,
+  openOfTransform,
   press,
   type Review,
   resume,
@@ -52,6 +53,30 @@ const marks = (review: Review): string => {
     })
     .join('');
 };
+
+describe('two ways of one transform at one place', () => {
+  const pair = (one: string, other: string): Item[] => [
+    { ...item('a.py', one, 'no-grad'), rivals: [`a.py\0${other}`] },
+    { ...item('a.py', other, 'no-grad', 'unsafe'), rivals: [`a.py\0${one}`] },
+  ];
+
+  it('are one of their kind, one answer, and one to take back', () => {
+    const review = begin(pair('1', '2'));
+    expect(openOfTransform(review)).toEqual({ kin: 1, reach: 1 });
+    const accepted = play('2A', begin([...pair('1', '2'), item('b.py', '3', 'stack-losses')]));
+    // The one on the screen is taken.
+    expect(marks(accepted)).toBe('ny.');
+    expect(accepted.note).toContain('Accepted 1 of no-grad');
+    const back = play('u', accepted);
+    expect([marks(back), back.note]).toEqual(['...', 'Took back the last answer.']);
+  });
+
+  it('of an earlier session have answers, of which u says how to change them', () => {
+    const answers = new Map([['a.py\x001', { kind: 'apply' }]]) as ReadonlyMap<string, Decision>;
+    expect(play('u', begin(ITEMS, answers)).note).toContain('k goes back to an earlier one');
+    expect(play('u').note).toBe('There is no answer to undo.');
+  });
+});
 
 describe('one answer', () => {
   it.each([
