@@ -73,12 +73,18 @@ function byRoot(files: readonly string[]): ReadonlyMap<string | undefined, reado
 /** Where that leaves nothing to write. */
 export function nothingLeft(dirty: Iterable<string>, leave: Leave, cwd: string): Failure {
   const isStaged = leave.dirty === 'staged';
+  const files = [...dirty];
+  // What has changes that are not staged, `--staged` leaves alone.
+  const staging =
+    isStaged || withUnstaged(files).size === files.length
+      ? ''
+      : '`--staged` for what you are about to commit, ';
   return new Failure(
     isStaged ? 'Files have unstaged changes' : 'Files have uncommitted changes',
-    `a fix would mix with your own work in\n${listed([...dirty], cwd)}`,
+    `a fix would mix with your own work in\n${listed(files, cwd)}`,
     isStaged
       ? 'Stage or stash them, or add `--allow-dirty`. Nothing was written.'
-      : 'Commit or stash them first; add `--staged` for what you are about to commit, `--changed` for all that you have changed, or `--allow-dirty`. Nothing was written.',
+      : `Commit or stash them first; add ${staging}\`--changed\` for all that you have changed, or \`--allow-dirty\`. Nothing was written.`,
   );
 }
 

@@ -61,6 +61,14 @@ test('a file that is staged and no longer in the work tree is named', async () =
   expect(stdout).toContain('a.py: skipped: it is staged, and no longer in the work tree');
 });
 
+test('`--staged` is proposed only where it would take the file', async () => {
+  const mixed = repositoryAt({ 'a.py': '' }, { 'a.py': 'hold()\n' }, { 'a.py': 'hold()\nx = 1\n' });
+  const refused = await memfix({ cwd: mixed }, 'apply', 'a.py');
+  expect([refused.code, refused.stderr]).toEqual([2, expect.not.stringContaining('--staged')]);
+  const staged = repositoryAt({ 'a.py': '' }, { 'a.py': 'hold()\n' }, {});
+  expect((await memfix({ cwd: staged }, 'apply', 'a.py')).stderr).toContain('add `--staged` for what');
+});
+
 test('what cannot be staged is said to be written, with both ways on', async () => {
   const cwd = repositoryAt({ 'a.py': '' }, { 'a.py': 'hold()\n' }, {});
   put(cwd, { '.git/index.lock': '' });
