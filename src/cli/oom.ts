@@ -71,6 +71,12 @@ async function readLog({ io }: Context, path: string): Promise<NonNullable<Evide
     );
   if (outOfMemory.length > 0)
     return { name, outOfMemory, isNotebook: outputs !== undefined, parameters: reader.parameters };
+  if (/\.(?:pickle|pkl)$/i.test(path))
+    throw new Failure(
+      'Not a log',
+      `${name} is a snapshot of memory by its name, and holds no out-of-memory error as text`,
+      `Give it as what it is: \`memfix check --snapshot ${shellWord(path)}\`; the log of the run goes to \`--oom\`.`,
+    );
   throw new Failure(
     'Nothing ran out of memory',
     `${name} holds no out-of-memory error of PyTorch, neither of a GPU nor of the host`,

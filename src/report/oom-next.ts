@@ -27,6 +27,10 @@ export function nextSteps(diagnosis: Diagnosis): readonly string[] {
     return [
       `\`${monitorOf(taken.error.who)}\` tells what holds the card: end what is left of an earlier run, wait for it, or take another card (\`CUDA_VISIBLE_DEVICES=1\`).`,
     ];
+  if (errors.length > 0 && errors.every(({ error }) => error.who === 'NCCL'))
+    return [
+      'NCCL takes its buffers from the driver, outside of what PyTorch counts: `nvidia-smi` tells what holds each card. Leave it some room (`torch.cuda.set_per_process_memory_fraction(0.9)`, or a smaller batch), see that no two ranks share a card, and that nothing of an earlier run is left on one.',
+    ];
   const isCuda = errors.every(({ error }) => !OTHER_DEVICES.has(error.who));
   return [
     ...(errors.some(({ setting }) => setting.isNotebook)

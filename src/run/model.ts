@@ -38,7 +38,7 @@ export function readModel(script: Script, trainers: readonly PyNode[], trained: 
     running.find((each) => made.includes(each)) ??
     running.find((each) => given.some((value) => value.contains(each)));
   const others = (chosen: PyNode | undefined) =>
-    readOthers(script, trained, chosen, [...new Set(calls)], (load) => loaded(script, load));
+    readOthers(script, trained, trainers, chosen, [...new Set(calls)], (load) => loaded(script, load));
   const ofConfig = call === undefined ? configured(script, made) : undefined;
   if (ofConfig !== undefined) return together(ofConfig.reading, others(ofConfig.call));
   const first = call ?? running[0];

@@ -1,5 +1,6 @@
 import { DEEPCOPY } from '../library/names.js';
 import { callsNamed, methodCallsAt } from '../semantic/called-name.js';
+import { functionUses } from '../semantic/function-uses.js';
 import { calledPath } from '../semantic/imports.js';
 import { argumentsOf, enclosingFunction, methodName, receiverOf } from '../semantic/statements.js';
 import { isTestCode } from '../semantic/test-code.js';
@@ -18,6 +19,7 @@ const ON_CPU = /\.cpu\(|["']cpu["']/;
 export function readOthers(
   script: Script,
   trained: Trained,
+  trainers: readonly PyNode[],
   chosen: PyNode | undefined,
   loads: readonly PyNode[],
   read: (load: PyNode) => Reading,
@@ -40,7 +42,12 @@ export function readOthers(
   };
   for (const call of copiesIn(script, trained)) add(call, { model: 'copy' });
   for (const load of loads) {
-    if (load === chosen || !isBeside(load, chosen) || trained.makers.some(({ call }) => call === load))
+    if (
+      load === chosen ||
+      !isBeside(load, chosen) ||
+      isAfterwards(script, trainers, load) ||
+      trained.makers.some(({ call }) => call === load)
+    )
       continue;
     const { answer, by } = script.runs(load);
     if (answer === 'no') {
@@ -88,6 +95,18 @@ function isBeside(load: PyNode, chosen: PyNode | undefined): boolean {
   if (chosen === undefined) return false;
   const [own, other] = [targetOf(load)?.text, targetOf(chosen)?.text];
   return own !== undefined && own !== other && enclosingFunction(load) === enclosingFunction(chosen);
+}
+
+/** Behind all that trains in its function: what is loaded then, such as the best of the run, is there when no step is. */
+function isAfterwards({ module }: Script, trainers: readonly PyNode[], load: PyNode): boolean {
+  const owner = enclosingFunction(load);
+  const steps = methodCallsAt(module, '.backward(');
+  const functions = new Set(steps.flatMap((call) => enclosingFunction(call) ?? []));
+  const calls = [...functions].flatMap((each) => functionUses(module, each));
+  const ends = [...trainers, ...steps, ...calls]
+    .filter((node) => enclosingFunction(node) === owner)
+    .map(({ end }) => end);
+  return ends.length > 0 && Math.max(...ends) < load.start;
 }
 
 function isTrainedToo({ module }: Script, name: string): boolean {

@@ -109,6 +109,8 @@ for batch in DataLoader(data, batch_size=2):
   const unknown = await budget({ 'train.py': script('"me/teacher"') }, '--fit', '80GB');
   expect(unknown).toContain('(train.py:5) is another model, of a size that is not known: it is not counted.');
   expect(unknown).not.toContain('change: it fits');
+  const later = `${script('"gpt2-xl"').replace(/teacher = .*\n/, '')}best = AutoModelForCausalLM.from_pretrained("out/best")\n`;
+  expect(await budget({ 'train.py': later }, '--fit', '80GB')).toContain('change: it fits');
   const instead = script('"gpt2-xl"').replaceAll('teacher =', 'student =');
   expect(await budget({ 'train.py': instead })).not.toContain('other model');
 });

@@ -1,5 +1,7 @@
 /** Advice that fits the program: what is on already, which optimizer it is, what a finding does. */
 import { describe, expect, test } from 'vitest';
+import { folderWith } from '../workspace/folders.js';
+import { memfix } from './command-line.js';
 import { library, logOf, own, told } from './oom-runs.js';
 
 const LINEAR = library('torch/nn/modules/linear.py', 'forward');
@@ -167,4 +169,18 @@ test('a Mac has no Ampere', async () => {
   const { next } = await told(files, log);
   expect(next).toContain('bfloat16');
   expect(next).not.toContain('Ampere');
+});
+
+test('NCCL asks the driver, whom no snapshot shows', async () => {
+  const files = { 'fit.py': 'def start(net):\n    return wrap(net)\n' };
+  const log = `${logOf([own(files, 'fit.py', 'start', 'return wrap(net)')], 'torch.distributed.DistBackendError: NCCL error in: ../NCCLUtils.cpp:275, unhandled cuda error, NCCL version 2.21.5')}ncclUnhandledCudaError: Call to CUDA function failed.\nLast error:\nCuda failure 2 'out of memory'\n`;
+  const { next } = await told(files, log);
+  expect(next).toContain('`nvidia-smi` tells what holds each card');
+  expect(next).not.toContain('_record_memory_history');
+});
+
+test('a snapshot is no log', async () => {
+  const cwd = folderWith({ 'a.py': 'pass\n', 'memory.pickle': '\x80\x04.' });
+  const { stderr } = await memfix({ cwd }, 'check', '--oom', 'memory.pickle');
+  expect(stderr).toContain('memfix check --snapshot memory.pickle');
 });
