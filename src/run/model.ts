@@ -41,15 +41,16 @@ export function readModel(script: Script, trainers: readonly PyNode[], trained: 
     readOthers(script, trained, trainers, chosen, [...new Set(calls)], (load) => loaded(script, load));
   const ofConfig = call === undefined ? configured(script, made) : undefined;
   if (ofConfig !== undefined) return together(ofConfig.reading, others(ofConfig.call));
+  // What a trainer loads by its name goes before what is loaded for something else.
+  const named = call === undefined ? namedTo(script, trainers) : undefined;
+  if (named !== undefined) return { ...named, ...others(undefined) };
   const first = call ?? running[0];
   if (first !== undefined) return { ...loaded(script, first), ...configuration(script), ...others(first) };
-  return { ...unloaded(script, trainers), ...others(undefined) };
+  return { ...unloaded(script), ...others(undefined) };
 }
 
-/** Without a load: by the name that a trainer gets, by a configuration, or as a network that is not counted. */
-function unloaded(script: Script, trainers: readonly PyNode[]): Reading {
-  const named = namedTo(script, trainers);
-  if (named !== undefined) return named;
+/** Without a load: by a configuration, or as a network that is not counted. */
+function unloaded(script: Script): Reading {
   const made = { ...convolutional(script), ...configuration(script) };
   const network = made.model === undefined && made.config === undefined ? networkOf(script) : undefined;
   if (network !== undefined) return { ...made, network };
@@ -118,18 +119,24 @@ function namedTo(script: Script, trainers: readonly PyNode[]): Reading | undefin
   for (const trainer of trainers) {
     const model = toldOf(script.argument(trainer, 'model', 0, asText));
     if (model === undefined) continue;
-    const entry = initEntry(script);
+    const entry = initEntry(script, ['dtype', 'torch_dtype']);
     const weights = entry && script.said(entry.parent ?? entry, entry, asWeights, 'bf16');
-    return { model, ...(weights !== undefined && { weights }) };
+    const way = initEntry(script, ['attn_implementation']);
+    const attention = way && script.said(way.parent ?? way, way, attentionNamed);
+    return {
+      model,
+      ...(weights !== undefined && { weights }),
+      ...(attention !== undefined && { attention }),
+    };
   }
   return undefined;
 }
 
-/** The dtype in `model_init_kwargs={"dtype": …}`. */
-function initEntry({ module }: Script): PyNode | undefined {
+/** An entry of `model_init_kwargs={"dtype": …}`. */
+function initEntry({ module }: Script, names: readonly string[]): PyNode | undefined {
   for (const { value } of givenIn(module, 'model_init_kwargs')) {
     const dict = value.type === 'identifier' ? onlyValue(module, value) : value;
-    const found = entryOf(dict, 'dtype') ?? entryOf(dict, 'torch_dtype');
+    const found = names.map((name) => entryOf(dict, name)).find((entry) => entry !== undefined);
     if (found !== undefined) return found;
   }
   return undefined;

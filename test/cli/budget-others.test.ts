@@ -279,3 +279,18 @@ test('a folder has the runs of scripts whose model another file loads', async ()
   const { stdout } = await memfix({ cwd, transforms }, 'budget', '.');
   expect(stdout).toMatch(/train\.py\s+gpt2/);
 });
+
+test('what a trainer loads by its name goes before what a later line loads', async () => {
+  const told = await budget({
+    'train.py': `from trl import SFTConfig, SFTTrainer
+from transformers import AutoModelForCausalLM
+name = "mistralai/Mistral-7B-v0.1"
+wishes = dict(attn_implementation="flash_attention_2", torch_dtype="auto")
+args = SFTConfig("out", model_init_kwargs={"attn_implementation": "flash_attention_2"}, per_device_train_batch_size=1)
+SFTTrainer(model=name, args=args).train()
+model = AutoModelForCausalLM.from_pretrained("out/tuned")
+`,
+  });
+  expect(told).toContain('model mistral, 7.24B train.py:6');
+  expect(told).toContain('attention flash train.py:5');
+});
