@@ -10,6 +10,7 @@ import {
 import type { Versions } from '../semantic/versions.js';
 import { Glimpse } from '../syntax/glimpse.js';
 import type { PythonParser, SyntaxTree } from '../syntax/parser.js';
+import { NotInPieces } from '../syntax/pieces.js';
 import { wholeWord } from '../text/words.js';
 import { whyUnread } from './unread.js';
 
@@ -72,6 +73,8 @@ export class Neighbours {
   /** What files say by themselves, by their content and by who looked for what. */
   readonly #summaries = new Map<string, Map<unknown, unknown>>();
   #size = 0;
+  /** The file whose scan, and its repetitions, has learned which of the others cannot be read. */
+  #scanned = '';
 
   constructor(
     private readonly parser: PythonParser,
@@ -90,9 +93,11 @@ export class Neighbours {
     newer: ReadonlyMap<string, string> = new Map(),
   ): Surroundings {
     for (const [name, kept] of this.#kept) {
-      if (this.#size <= KEPT) break;
-      this.#drop(name, kept);
+      // What the scan of another file has come upon there, this one may never ask for.
+      const isForgotten = this.#scanned !== path && kept.tree.isInPieces && kept.tree.hasError;
+      if (isForgotten || this.#size > KEPT) this.#drop(name, kept);
     }
+    this.#scanned = path;
     const home = { path: this.door.nameOf(path), self };
     return new Circle(
       this.door,
@@ -116,12 +121,28 @@ export class Neighbours {
     if (!known.has(key.look)) {
       const isHeld = this.#kept.has(nameOf(found, inPieces));
       const file = found.read();
-      const alone = file && this.#parsed(file, inPieces);
-      known.set(key.look, alone && { says: look(alone) });
+      known.set(key.look, file && this.#told(file, inPieces, look));
       // Only the answer outlives the question, so that a scan may ask about thousands of files.
       if (!isHeld && this.#size > KEPT_IN_SCAN) this.#forget(found, inPieces);
     }
     return known.get(key.look) as Summary<T> | undefined;
+  }
+
+  /** Undefined where it lies in a piece that cannot be read; whoever looks elsewhere in the file is told. */
+  #told<T>(file: ProjectFile, inPieces: boolean, look: (alone: PyModule) => T): Summary<T> | undefined {
+    if (file.isGarbled) return undefined;
+    const known = this.#keptFor(file, inPieces);
+    const kept = known.tree.hasError ? this.#parse(file, true) : known;
+    if (kept.tree.hasError) return undefined;
+    try {
+      return { says: look(kept.module) };
+    } catch (error) {
+      if (!(error instanceof NotInPieces)) throw error;
+      // What was come upon here is no answer to others.
+      if (kept === known) this.#leave(nameOf(file, inPieces), kept);
+      const { tree, module } = this.#keptFor(file, false);
+      return tree.hasError ? undefined : { says: look(module) };
+    }
   }
 
   #forget(found: FoundFile, inPieces: boolean): void {
@@ -131,13 +152,13 @@ export class Neighbours {
   }
 
   /**
-   * What a file is by itself; undefined where it does not parse. The pieces of such a file that can be read say the same
-   * whichever file asks.
+   * What a file is by itself; undefined where it does not parse, and this scan has asked for what cannot be read. The other
+   * pieces of such a file say the same whichever file asks.
    */
   #parsed(found: ProjectFile, inPieces: boolean): PyModule | undefined {
     if (found.isGarbled) return undefined;
     const { tree, module } = this.#keptFor(found, inPieces);
-    if (!tree.hasError || tree.isInPieces) return module;
+    if (!tree.hasError) return module;
     if (inPieces) return undefined;
     const pieces = this.#keptFor(found, true);
     return pieces.tree.hasError ? undefined : pieces.module;
@@ -149,6 +170,7 @@ export class Neighbours {
     const known = this.#kept.get(name);
     if (known !== undefined && known.key !== key) this.#drop(name, known);
     const kept = known?.key === key ? known : this.#parse(found, inPieces);
+    if (kept !== known) this.#size += found.text.length;
     this.#kept.delete(name);
     this.#kept.set(name, kept);
     return kept;
@@ -159,12 +181,16 @@ export class Neighbours {
     const glimpse = glimpseOf(found);
     const outline = inPieces ? glimpse.outline : undefined;
     const tree = outline === undefined ? this.parser.parse(text) : this.parser.parseInPieces(text, outline);
-    this.#size += text.length;
     return { key, tree, module: new PyModule(path, text, tree, undefined, glimpse) };
   }
 
-  #drop(name: string, { tree, module }: Kept): void {
-    tree.dispose();
+  #drop(name: string, kept: Kept): void {
+    kept.tree.dispose();
+    this.#leave(name, kept);
+  }
+
+  /** Modules of the scan may still be made of it. */
+  #leave(name: string, { module }: Kept): void {
     this.#kept.delete(name);
     this.#size -= module.text.length;
   }
