@@ -2,7 +2,7 @@ import { callsNamed, methodCallsAt, targetGiven } from '../semantic/called-name.
 import { calledDefinition } from '../semantic/definitions.js';
 import { definedElsewhere } from '../semantic/elsewhere.js';
 import { givenIn } from '../semantic/given.js';
-import { calledPath, qualifiedName } from '../semantic/imports.js';
+import { calledPath } from '../semantic/imports.js';
 import { entryOf } from '../semantic/literals.js';
 import { isAtLeast } from '../semantic/standing.js';
 import { argumentsOf, keywordValue, methodName, ownNodes, receiverOf } from '../semantic/statements.js';
@@ -10,12 +10,12 @@ import { isTestCode } from '../semantic/test-code.js';
 import { waysReaching } from '../semantic/variables.js';
 import type { PyNode } from '../syntax/node.js';
 import { modelLoad } from '../torch/huggingface/pretrained.js';
-import { CONFIGURATIONS } from './configurations.js';
+import { configuration, configured, HEADS } from './configured.js';
 import { networkOf } from './network.js';
 import { readOthers } from './others.js';
 import { type Found, type Reading, type Said, together, toldOf, type Weights } from './reading.js';
-import { asFlag, asNumber, asText, asWeights, Script, shownCode } from './script.js';
-import { definitionOf, type Trained } from './trained.js';
+import { asFlag, asNumber, asText, asWeights, Script } from './script.js';
+import type { Trained } from './trained.js';
 import { readUnsloth } from './unsloth.js';
 import { onlyValue, type Plain } from './value.js';
 
@@ -120,23 +120,36 @@ function namedTo(script: Script, trainers: readonly PyNode[]): Reading | undefin
     const model = toldOf(script.argument(trainer, 'model', 0, asText));
     if (model === undefined) continue;
     const entry = initEntry(script, ['dtype', 'torch_dtype']);
-    const weights = entry && script.said(entry.parent ?? entry, entry, asWeights, 'bf16');
+    const bits = initEntry(script, ['quantization_config']);
+    const made = bits?.type === 'identifier' ? onlyValue(script.module, bits) : bits;
+    const quantized = made?.type === 'call' ? bitsOf(script, made) : undefined;
+    const dtype = entry && script.said<Weights | 'auto'>(entry.parent ?? entry, entry, kept, 'bf16');
+    const isKept = toldOf(dtype)?.value === 'auto' ? toldOf(dtype) : undefined;
+    const weights = quantized ?? (isKept === undefined ? (dtype as Said<Weights> | undefined) : undefined);
     const way = initEntry(script, ['attn_implementation']);
     const attention = way && script.said(way.parent ?? way, way, attentionNamed);
     return {
       model,
       ...(weights !== undefined && { weights }),
+      ...(isKept !== undefined && { keepsSavedDtype: { ...isKept, value: true } }),
       ...(attention !== undefined && { attention }),
     };
   }
   return undefined;
 }
 
+function kept(value: Plain): Weights | 'auto' | undefined {
+  return value === 'auto' ? 'auto' : asWeights(value);
+}
+
 /** An entry of `model_init_kwargs={"dtype": …}`. */
 function initEntry({ module }: Script, names: readonly string[]): PyNode | undefined {
   for (const { value } of givenIn(module, 'model_init_kwargs')) {
     const dict = value.type === 'identifier' ? onlyValue(module, value) : value;
-    const found = names.map((name) => entryOf(dict, name)).find((entry) => entry !== undefined);
+    const isCall = dict?.type === 'call' && dict.function?.text === 'dict';
+    const found = names
+      .map((name) => (isCall ? keywordValue(dict, name) : entryOf(dict, name)))
+      .find((entry) => entry !== undefined);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -245,8 +258,6 @@ function likelyBits(script: Script): Weights | undefined {
   return found[0];
 }
 
-const HEADS = /For(?:Sequence|Token)Classification$|ForQuestionAnswering$|ForMultipleChoice$/;
-
 /** `…ForSequenceClassification` and its like have no logits of words. */
 function classesOf(script: Script, call: PyNode): Said<number> | undefined {
   const name = modelLoad(script.module, call)?.className ?? '';
@@ -263,82 +274,6 @@ function convolutional(script: Script): { readonly model?: Found<string> } {
     if (made === undefined) continue;
     if (calledPath(script.module, made.call)?.startsWith('torchvision.') !== true) continue;
     return { model: script.found(name, made.call) };
-  }
-  return {};
-}
-
-/** `BertForTokenClassification(config)`, or a network of the project that is given one: a model that is trained from nothing. */
-function configured(
-  script: Script,
-  made: readonly PyNode[],
-): { readonly reading: Reading; readonly call: PyNode } | undefined {
-  const { config } = configuration(script);
-  if (config === undefined) return undefined;
-  const isGiven = (call: PyNode) =>
-    argumentsOf(call).some((each) => {
-      const value = each.type === 'keyword_argument' ? each.value : each;
-      const own = value?.type === 'identifier' ? onlyValue(script.module, value) : value;
-      return own !== undefined && own.type === 'call' && script.placeOf(own) === config.place;
-    });
-  const call = made.find(isGiven);
-  if (call === undefined) return undefined;
-  const classes = headOf(script, call, config);
-  const instead = made.filter(
-    (each, index) =>
-      each !== call &&
-      !isGiven(each) &&
-      made.findIndex((other) => other.function?.text === each.function?.text) === index,
-  );
-  return {
-    call,
-    reading: {
-      config,
-      ...(classes !== undefined && { classes }),
-      open: instead.map(
-        (each) =>
-          `\`${shownCode(each)}\` (${script.placeOf(each)}) may be trained instead, and is not counted.`,
-      ),
-    },
-  };
-}
-
-/** How many classes the head tells apart, where the class or what it makes of the configuration has none for words. */
-function headOf(
-  script: Script,
-  call: PyNode,
-  config: Found<Readonly<Record<string, unknown>>>,
-): Said<number> | undefined {
-  const there = definitionOf(script.module, call);
-  const within = there === undefined ? [] : [...there.node.walk()].filter(({ type }) => type === 'call');
-  const head = [
-    calledPath(script.module, call) ?? '',
-    ...within.map((each) => (there && calledPath(there.module, each)) ?? ''),
-  ].find((path) => HEADS.test(path));
-  if (head === undefined) return undefined;
-  const labels = config.value['num_labels'];
-  return typeof labels === 'number'
-    ? { ...config, value: labels }
-    : {
-        place: config.place,
-        why: `how many labels \`${head.split('.').at(-1)}\` has cannot be told`,
-        likely: 2,
-      };
-}
-
-/** `LlamaConfig(hidden_size=1024, …)`: a model that is made here. */
-function configuration(script: Script): { readonly config?: NonNullable<Reading['config']> } {
-  const { module } = script;
-  for (const [name, model] of CONFIGURATIONS) {
-    const [first] = callsNamed(module, name);
-    const callee = first?.call.function;
-    if (first === undefined || callee === undefined) continue;
-    if (qualifiedName(module, callee)?.startsWith('transformers.') !== true) continue;
-    const settings = argumentsOf(first.call).flatMap((argument) => {
-      const key = argument.type === 'keyword_argument' ? argument.name?.text : undefined;
-      const value = argument.value && script.value(argument.value)?.value;
-      return key === undefined || value === undefined ? [] : [[key, value] as const];
-    });
-    return { config: script.found({ model_type: model, ...Object.fromEntries(settings) }, first.call) };
   }
   return {};
 }

@@ -282,15 +282,18 @@ test('a folder has the runs of scripts whose model another file loads', async ()
 
 test('what a trainer loads by its name goes before what a later line loads', async () => {
   const told = await budget({
-    'train.py': `from trl import SFTConfig, SFTTrainer
-from transformers import AutoModelForCausalLM
+    'train.py': `from peft import LoraConfig
+from trl import SFTConfig, SFTTrainer
+from transformers import AutoModelForCausalLM, BitsAndBytesConfig
 name = "mistralai/Mistral-7B-v0.1"
-wishes = dict(attn_implementation="flash_attention_2", torch_dtype="auto")
-args = SFTConfig("out", model_init_kwargs={"attn_implementation": "flash_attention_2"}, per_device_train_batch_size=1)
-SFTTrainer(model=name, args=args).train()
+bits = BitsAndBytesConfig(load_in_4bit=True)
+wishes = dict(attn_implementation="flash_attention_2", torch_dtype="auto", quantization_config=bits)
+args = SFTConfig("out", model_init_kwargs=wishes, per_device_train_batch_size=1)
+SFTTrainer(model=name, args=args, peft_config=LoraConfig(r=8)).train()
 model = AutoModelForCausalLM.from_pretrained("out/tuned")
 `,
   });
-  expect(told).toContain('model mistral, 7.24B train.py:6');
-  expect(told).toContain('attention flash train.py:5');
+  expect(told).toContain('model mistral, 7.24B train.py:8');
+  expect(told).toContain('attention flash train.py:6');
+  expect(told).toContain('dtype int4 train.py:5');
 });
