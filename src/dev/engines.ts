@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import type { ProjectDoor } from '../engine/door.js';
 import { createEngine, type Engine } from '../engine/engine.js';
-import { Neighbours, type ProjectDoor } from '../engine/neighbours.js';
+import { Neighbours } from '../engine/neighbours.js';
 import type { SourceFile } from '../engine/outcome.js';
 import type { PythonParser } from '../syntax/parser.js';
 import { defaultsOf } from '../testing/defaults.js';

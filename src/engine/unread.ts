@@ -2,7 +2,7 @@ import { pythonProblem } from '../syntax/soundness.js';
 import { Lines } from '../text/lines.js';
 import { cellsIn, positionInCells } from '../text/notebook/notebook.js';
 import { placeText } from '../text/place.js';
-import type { FoundFile } from './neighbours.js';
+import type { FoundFile } from './door.js';
 
 /** What a person has to mend before the file says anything: `` `nets.py:12` cannot be read ``. */
 export function whyUnread(file: FoundFile, largest: number): string {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { dirname } from 'node:path/posix';
-import type { ProjectDoor } from '../engine/neighbours.js';
+import type { ProjectDoor } from '../engine/door.js';
 import type { Finding } from '../engine/outcome.js';
 import { fileImported, fileNamed } from '../semantic/module-paths.js';
 import { aboutWhat } from '../semantic/question.js';

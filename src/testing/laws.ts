@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
+import type { ProjectDoor } from '../engine/door.js';
 import { createEngine, type Engine, policy } from '../engine/engine.js';
-import { Neighbours, type ProjectDoor } from '../engine/neighbours.js';
+import { Neighbours } from '../engine/neighbours.js';
 import type { Decide, Finding, Outcome, Scan, SourceFile } from '../engine/outcome.js';
 import type { PythonParser } from '../syntax/parser.js';
 import { decode, encode } from '../text/decode.js';

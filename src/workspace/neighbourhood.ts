@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import type { FilesWith, FoundFile, ProjectDoor, ProjectFile } from '../engine/neighbours.js';
+import type { FilesWith, FoundFile, ProjectDoor, ProjectFile } from '../engine/door.js';
 import { fileImported, fileNamed } from '../semantic/module-paths.js';
 import { type Mention, mentionIn, questionFor, type Relied } from '../semantic/surroundings.js';
 import { pause } from '../syntax/section.js';
