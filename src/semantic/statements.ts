@@ -307,14 +307,22 @@ export function aliasGiven({ parent, text }: PyNode): PyNode | undefined {
     : undefined;
 }
 
-/** What an assignment gives to each of its targets: to several, the value at the same place, or the whole where that does not show. */
-export function valuesAssigned(
-  node: PyNode,
-): readonly { readonly target: PyNode; readonly values: readonly PyNode[] }[] {
-  const [left, right] = [node.left, node.right];
+/** What an assignment or a loop gives to each of its targets: to several, the value at the same place, or the whole where that does not show. */
+export function valuesAssigned({
+  type,
+  left,
+  right,
+}: Pick<PyNode, 'type' | 'left' | 'right'>): readonly Assigned[] {
   if (left === undefined || right === undefined) return [];
   if (!/pattern|tuple|list/.test(left.type)) return [{ target: left, values: [right] }];
   const values = /^(?:tuple|list|expression_list)$/.test(right.type) ? right.named : undefined;
   const isPaired = values?.length === left.named.length && !left.named.some(({ type }) => /splat/.test(type));
-  return left.named.map((target, at) => ({ target, values: isPaired ? [values?.[at] ?? right] : [right] }));
+  return left.named.flatMap((target, at) =>
+    valuesAssigned({ type, left: target, right: isPaired && !type.startsWith('for') ? values?.[at] : right }),
+  );
+}
+
+export interface Assigned {
+  readonly target: PyNode;
+  readonly values: readonly PyNode[];
 }

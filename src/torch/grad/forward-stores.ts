@@ -11,10 +11,9 @@ import {
 } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { isOnlyAsked } from '../../semantic/given-away.js';
-import { calledPath, qualifiedName } from '../../semantic/imports.js';
+import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
-import { outlivingName } from '../../semantic/outliving.js';
 import {
   argumentValue,
   contextManagers,
@@ -33,6 +32,7 @@ import { valueOf } from '../../values/index.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { isFunction, keepsGiven } from '../../values/value/names.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
+import { changedBy, outlivingName } from './outliving.js';
 import { isSetBefore } from './set-before.js';
 
 /** A value that may have a graph, put where it outlives the call: on `self`, in a global, in what those hold. */
@@ -50,8 +50,10 @@ export function* storesOf(module: PyModule, functionNode: PyNode): Generator<Sto
     // `type(self).last = value` reads like one to the parser.
     if (node.type === 'type_alias_statement') yield { into: node, name: '', isHeld: true };
     for (const { target, values, name } of putBy(module, node)) {
+      const isChanged = node.type === 'call' || node.type === 'augmented_assignment';
       const found =
-        outlivingName(module, functionNode, target) ?? givenName(module, functionNode, node, target);
+        outlivingName(module, functionNode, target, isChanged) ??
+        givenName(module, functionNode, node, target);
       if (found === undefined || recordsNoGraph(module, node)) continue;
       if (!values.some((value) => mayHaveGraph(module, value))) continue;
       yield {
@@ -77,7 +79,16 @@ interface Put {
 }
 
 function putBy(module: PyModule, node: PyNode): readonly Put[] {
-  if (/^(?:augmented_)?assignment$/.test(node.type)) return valuesAssigned(node);
+  if (/^(?:augmented_)?assignment$|^for_/.test(node.type)) return valuesAssigned(node);
+  const [value, alias] = node.named;
+  // `with held(value) as self.last`
+  if (node.type === 'as_pattern')
+    return valuesAssigned({ type: node.type, left: alias?.named[0], right: value });
+  // `self.log << value`
+  if (node.type === 'binary_operator' && node.parent?.type === 'expression_statement')
+    return valuesAssigned(node);
+  // `map(self.kept.append, values)`
+  if (node.type === 'attribute' && isHandedKeeper(node)) return [{ target: node, values: [node] }];
   if (node.type !== 'call') return [];
   const given = givenTo(node);
   const method = methodName(node);
@@ -88,7 +99,7 @@ function putBy(module: PyModule, node: PyNode): readonly Put[] {
   }
   const path = node.function && qualifiedName(module, node.function);
   // `heapq.heappush(heap, value)`
-  if (path !== undefined && /^(?:heapq|bisect|operator)\./.test(path))
+  if (path !== undefined && (changesTensor(path) || /^(?:heapq|bisect|operator)\./.test(path)))
     return given[0] === undefined ? [] : [{ target: given[0], values: given.slice(1) }];
   const receiver = receiverOf(node);
   if (receiver === undefined || method === undefined || isFunction(module, node)) return [];
@@ -102,17 +113,17 @@ function putBy(module: PyModule, node: PyNode): readonly Put[] {
     return isOwn || fillsTensor(method) ? [] : [{ target: changedBy(module, receiver), values: given }];
   }
   const isEffect = node.parent?.type === 'expression_statement';
-  return keepsGiven(method) || (isEffect && isKeeper(module, receiver))
+  return keepsGiven(method) ||
+    /^__(?:i\w+|setitem)__$/.test(method) ||
+    (isEffect && isKeeper(module, receiver))
     ? [{ target: receiver, values: given }]
     : [];
 }
 
-function changedBy(module: PyModule, receiver: PyNode): PyNode {
-  if (receiver.type !== 'call' || !changesTensor(methodName(receiver) ?? '')) return receiver;
-  // `torch.log_(x)` changes what it is given.
-  const isOfTorch = calledPath(module, receiver) !== undefined;
-  const inner = isOfTorch ? givenTo(receiver)[0] : receiverOf(receiver);
-  return inner ? changedBy(module, inner) : receiver;
+function isHandedKeeper(attribute: PyNode): boolean {
+  const { parent } = attribute;
+  if (!keepsGiven(attribute.attribute?.text ?? '') || attributeOfSelf(attribute) !== undefined) return false;
+  return parent?.type === 'argument_list' || (parent?.type === 'assignment' && parent.right === attribute);
 }
 
 /**
@@ -205,9 +216,10 @@ function isReflected(alone: PyModule, name: string): boolean {
   );
 }
 
-/** A variable of a function: another one. */
+/** A variable of a function: another one, unless a function inside that one sets it. */
 function isLocal(module: PyModule, identifier: PyNode): boolean {
-  return module.resolve(identifier)?.kind === 'function';
+  if (module.resolve(identifier)?.kind !== 'function') return false;
+  return module.words(identifier.text).every(({ parent }) => parent?.type !== 'nonlocal_statement');
 }
 
 /** `kept = self.flag`, where `kept` is only put back: `self.flag = kept`. */

@@ -1,12 +1,13 @@
 import { AUTOGRAD_FUNCTIONS, CACHING, PARAMETRIZE_CACHED } from '../../library/names.js';
 import { foundAnywhere, isAnywhere } from '../../semantic/anywhere.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
+import { attributeValues } from '../../semantic/attributes.js';
 import { nameOf } from '../../semantic/called-name.js';
 import { ancestryOf, attributeOfSelf, calledDefinition, classAround } from '../../semantic/definitions.js';
 import { placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { functionsByName, functionsOf, reachedFrom } from '../../semantic/reach.js';
+import { functionsByName, functionsOf, methodsByName, reachedFrom } from '../../semantic/reach.js';
 import { returnsOf } from '../../semantic/returns.js';
 import {
   calleeOf,
@@ -43,7 +44,7 @@ interface ForwardKeeps {
 /** A function of another file that a forward hands something to, that decorates a part of it, or that may take its place. */
 interface Handed extends Owner {
   readonly name: string;
-  readonly as: 'function' | 'decorator' | 'method' | 'backward';
+  readonly as: 'function' | 'object' | 'decorator' | 'method' | 'backward';
 }
 
 /**
@@ -113,11 +114,7 @@ function takesResult(alone: PyModule, name: string): boolean {
 
 /** `Net.encode = other`: what runs there instead is not in the class. */
 function findReplacing(module: PyModule, name: string): string | undefined {
-  if (isAnywhere(module, name, replacesMethod)) return name;
-  const files = module.around.summaries({ word: name, beside: [] }, keptByOverride);
-  if (files === undefined) return name;
-  const kept = [...files, keptByOverride(module.alone, name)].flat();
-  return kept.find((each) => isReadInProject(module, each.name, each.isHeld))?.into;
+  return isAnywhere(module, name, replacesMethod) ? name : findKept(module, name, keptByOverride);
 }
 
 /** What a method keeps that may take the place of one of a class of another file. */
@@ -143,10 +140,26 @@ function replacesMethod(alone: PyModule, name: string): boolean {
 const PLAIN = /^(?:string|integer|float|true|false|none|list|dictionary|tuple|(?:comparison|not)_operator)$/;
 
 function findKeeper(module: PyModule, name: string): string | undefined {
-  const files = module.around.summaries({ word: name, beside: [] }, keptByFunction);
+  return findKept(module, name, keptByFunction);
+}
+
+function findCalledKeeper(module: PyModule, name: string): string | undefined {
+  return findKept(module, name, keptByCalling);
+}
+
+function findKept(module: PyModule, name: string, look: typeof keptByFunction): string | undefined {
+  const files = module.around.summaries({ word: name, beside: [] }, look);
   if (files === undefined) return name;
-  const kept = [...files, keptByFunction(module.alone, name)].flat();
+  const kept = [...files, look(module.alone, name)].flat();
   return kept.find((each) => isReadInProject(module, each.name, each.isHeld))?.into;
+}
+
+/** What an object of a class of this name keeps when it is called. */
+function keptByCalling(alone: PyModule, owner: string): ReturnType<typeof keptByFunction> {
+  const methods = methodsByName(alone, '__call__').filter(
+    (each) => enclosingClass(each)?.name?.text === owner,
+  );
+  return methods.flatMap((each) => keptBy(alone, each));
 }
 
 function keptByFunction(
@@ -162,6 +175,7 @@ function keptBy(alone: PyModule, definition: PyNode): ReturnType<typeof keptByFu
 
 const FINDERS = {
   function: findKeeper,
+  object: findCalledKeeper,
   decorator: findCache,
   method: findReplacing,
   backward: findByHand,
@@ -219,8 +233,8 @@ function keptIn(module: PyModule): ForwardKeeps {
       const key = `${owner} ${state.unread} ${state.isHeld}`;
       if (!states.has(key)) states.set(key, state);
     }
-    for (const name of namesGiven(module, method))
-      calls.set(`${owner} ${name}`, { owner, file: module.path, name, as: 'function' });
+    for (const each of namesGiven(module, method))
+      calls.set(`${owner} ${each.as} ${each.name}`, { owner, file: module.path, ...each });
     for (const name of decoratorNames(module, method))
       calls.set(`${owner} @${name}`, { owner, file: module.path, name, as: 'decorator' });
     const { imported } = ancestryOf(module, classNode);
@@ -295,18 +309,21 @@ function decoratorNames(module: PyModule, method: PyNode): readonly string[] {
 }
 
 /** The functions and methods of other files that a forward hands what may have a graph. */
-function namesGiven(module: PyModule, method: PyNode): readonly string[] {
-  return [...ownNodes(method)].flatMap((call) => {
+function namesGiven(module: PyModule, method: PyNode): readonly Pick<Handed, 'name' | 'as'>[] {
+  return [...ownNodes(method)].flatMap((call): readonly Pick<Handed, 'name' | 'as'>[] => {
     const callee = call.type === 'call' ? call.function : undefined;
     if (callee === undefined || calledDefinition(module, call) !== undefined) return [];
     const path = qualifiedName(module, callee);
     const name = nameOf(callee);
-    if (
-      path === undefined ? callee.type !== 'attribute' || isMethodOfLibraries(name) : isOfKnownPackage(path)
-    )
-      return [];
+    const values = attributeValues(module, callee);
+    const isKnown = values === undefined && isMethodOfLibraries(name);
+    if (path === undefined ? callee.type !== 'attribute' || isKnown : isOfKnownPackage(path)) return [];
     if (path === undefined && callee.object?.type === 'call') return [];
-    return givenTo(call).some((each) => mayHaveGraph(module, each)) ? [name] : [];
+    if (!givenTo(call).some((each) => mayHaveGraph(module, each))) return [];
+    // `self.log(y)` of `self.log = Log()`
+    const made = (values ?? []).flatMap(({ function: maker }) => maker ?? []);
+    const objects = made.map((maker) => ({ name: nameOf(maker), as: 'object' as const }));
+    return [{ name, as: 'function' }, ...objects];
   });
 }
 

@@ -29,7 +29,7 @@ import { effectsOf, valueOf } from '../../values/index.js';
 import { escapesOf } from '../../values/uses/escapes.js';
 import { isReport } from '../../values/uses/report.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
-import { valuesPutInto } from '../../values/value/parts.js';
+import { valuesPutInto } from '../../values/value/put-into.js';
 import { GradTrace } from '../../values/value/trace.js';
 import { callersElsewhere, isOnlyHandedToRead } from '../grad/callers.js';
 import { type GradDoubt, no, unknown } from '../grad/doubts.js';
@@ -166,7 +166,9 @@ function leavesGraph({ module, run: { owner, wrapped }, trace }: Part, name: str
   const isInside = (node: PyNode) => wrapped.some((each) => each.contains(node));
   const isFed = module
     .occurrences(scope, name)
-    .some((node) => isInside(node) && valuesPutInto(node).some((value) => trace.of(value) !== 'plain'));
+    .some(
+      (node) => isInside(node) && valuesPutInto(module, node).some((value) => trace.of(value) !== 'plain'),
+    );
   if (isFed) return true;
   return module.writes(scope, name).some((write) => {
     if (!isInside(write)) return false;
@@ -189,7 +191,8 @@ function changedIn({ module, run: { wrapped, owner }, trace }: Part): ReadonlySe
   for (const node of wrapped.flatMap((statement) => [...statement.walk()])) {
     if (node.type !== 'identifier' || module.resolve(node) !== scope) continue;
     // What has no graph in either mode changes nothing of what holds it.
-    const isFed = valuesPutInto(node).some((value) => trace.of(value) !== 'plain') && !isMetric(module, node);
+    const isFed =
+      valuesPutInto(module, node).some((value) => trace.of(value) !== 'plain') && !isMetric(module, node);
     if (binds(roleOf(node)) || isFed) changed.add(node.text);
   }
   return changed;

@@ -77,13 +77,19 @@ function findFacts(module: PyModule): ForwardFacts | undefined {
 }
 
 function factsIn(module: PyModule): ForwardFacts {
-  const isReplaced = module.wordsSet('.forward').some(({ parent }) => parent && isTarget(parent));
+  const isReplaced =
+    module.wordsSet('.forward').some(({ parent }) => parent && isTarget(parent)) ||
+    module.mentions(PUT_BY_TEXT);
   if (!mayHaveForward(module.text)) return { runs: [], hands: [], takes: [], isReplaced };
   const methods = functionsOf(module).filter(
     (each) => enclosingClass(each) !== undefined && runsInForward(module, each),
   );
   return { ...runsIn(module, methods), isReplaced };
 }
+
+/** `type(name, bases, {"forward": f})`, `dict(forward=f)`, `body["forward"] = f`, `setattr(net, "forward", f)`. */
+const PUT_BY_TEXT =
+  /["']forward["']\s*(?::|\]\s*=(?!=))|setattr_*\([^()]*["']forward["']|[({,]\s*forward\s*=\s*(?![=\d"']|None|True|False)/;
 
 /** What runs when an object is gone through. */
 export const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);

@@ -106,8 +106,17 @@ function makersBehind(module: PyModule, object: PyNode | undefined): readonly (s
 }
 
 /** Packages that run what they are given, and hand it to nobody. */
-const RUNS_IT =
-  /^(?:torch\.multiprocessing|multiprocessing|threading|concurrent|fire|click|typer|hydra|atexit|signal|torch\.distributed|inspect|optuna|ray|wandb|hyperopt|skopt|submitit|absl\.app|tyro|timeit|cProfile)\./;
+const RUNNERS = [
+  ...['multiprocessing', 'threading', 'concurrent', 'fire', 'click', 'typer', 'hydra', 'atexit', 'signal'],
+  ...['inspect', 'optuna', 'ray', 'wandb', 'hyperopt', 'skopt', 'submitit', 'absl', 'tyro', 'timeit'],
+  'cProfile',
+];
+const RUNS_IT = new RegExp(`^(?:torch\\.multiprocessing|torch\\.distributed|${RUNNERS.join('|')})\\.`);
+
+/** Whether a file of the project has the name of one of these packages, and is it. */
+export function hasOwnRunner(module: PyModule): boolean {
+  return RUNNERS.some((name) => module.around.text(name) !== undefined);
+}
 
 /** What these give is the function, or runs it. */
 const GIVES_FUNCTION =

@@ -29,8 +29,9 @@ import {
 import { isUnbound, readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { moduleKind } from '../../torch/module/modules.js';
-import { isPlainParameter, valuesPutInto } from '../value/parts.js';
+import { isPlainParameter } from '../value/parts.js';
 import { isOfKnownPackage, isPlainAttribute } from '../value/plain.js';
+import { valuesPutInto } from '../value/put-into.js';
 
 /** Of a package that memfix knows nothing about: what it does with a network that it is given is its own business. */
 export function isStranger(module: PyModule, path: string): boolean {
@@ -217,7 +218,7 @@ export class Ingredients {
   /** What is put into a container or an object later on. */
   #put(module: PyModule, name: PyNode, hops: number): readonly Contents[] {
     return readsOf(module, name)
-      .flatMap(valuesPutInto)
+      .flatMap((read) => valuesPutInto(module, read))
       .map((each) => this.of(module, each, hops + 1));
   }
 

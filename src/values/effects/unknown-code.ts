@@ -33,7 +33,7 @@ import {
 import { putsOnObject } from './foreign-layers.js';
 import { forwardFacts, ITERATED, iterationRuns, runsOnlyLayers } from './forward-index.js';
 import { SETS_MODE } from './grad.js';
-import { handedOn } from './handed-on.js';
+import { handedOn, hasOwnRunner, usedAsValue } from './handed-on.js';
 import { isStranger } from './strangers.js';
 
 /** `` `Potential` (`train.py:12`), whose forward … `` */
@@ -142,6 +142,7 @@ function isHandedOn(module: PyModule, { isValue, name }: Differentiator): boolea
 }
 
 function isHandedOnByName(module: PyModule, name: string): boolean {
+  if (module.memo(hasOwnRunner, module) && isAnywhere(module, name, usedAsValue)) return true;
   const files = module.around.summaries({ word: name, beside: [] }, handedOn);
   if (files === undefined) return true;
   const all = [handedOn(module.alone, name), ...files];

@@ -6,7 +6,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { givenTo, unparenthesized } from '../../semantic/statements.js';
 import { waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { valuesPutInto } from './parts.js';
+import { putIntoMade, valuesPutInto } from './put-into.js';
 import { kindOf } from './tensor.js';
 import type { Given } from './trace-kinds.js';
 
@@ -51,19 +51,6 @@ export function isArray(module: PyModule, node: PyNode | undefined, known: Known
 
 const MAX_DEPTH = 8;
 
-/** What is put into an object that these definitions of the name made, and not into what had the name before. */
-function putIntoMade(module: PyModule, name: PyNode, made: readonly Definition[]): readonly PyNode[] {
-  const scope = module.resolve(name);
-  const nodes = new Set(made.map(({ node }) => node));
-  const uses = scope === undefined ? [] : module.occurrences(scope, name.text);
-  return uses
-    .filter((use) => {
-      const found = reachingDefinitions(module, use) ?? [];
-      return found.length === 0 || found.some(({ node }) => nodes.has(node));
-    })
-    .flatMap(valuesPutInto);
-}
-
 /** Those that may hold something else than numbers and tensors: numpy makes numbers of a tensor, or raises where it has a graph. */
 export function objectsAmong(module: PyModule, given: readonly PyNode[]): readonly PyNode[] {
   return given.filter((each) => mayHoldObjects(module, unparenthesized(each)));
@@ -75,7 +62,9 @@ export function instancesAmong(module: PyModule, path: string, given: readonly P
   return given.flatMap((each) => {
     const value = unparenthesized(each);
     const scope = value.type === 'identifier' ? module.resolve(value) : undefined;
-    const elements = scope ? module.occurrences(scope, value.text).flatMap(valuesPutInto) : value.named;
+    const elements = scope
+      ? module.occurrences(scope, value.text).flatMap((use) => valuesPutInto(module, use))
+      : value.named;
     return elements.filter(({ type, function: callee }) => {
       return type === 'call' && callee && definitionBehind(module, callee)?.type === 'class_definition';
     });
@@ -92,6 +81,6 @@ function mayHoldObjects(module: PyModule, value: PyNode, depth = 0): boolean {
   const scope = value.type === 'identifier' ? module.resolve(value) : undefined;
   if (scope === undefined) return true;
   const made = waysGiven(module, value);
-  const puts = module.occurrences(scope, value.text).flatMap(valuesPutInto);
+  const puts = module.occurrences(scope, value.text).flatMap((use) => valuesPutInto(module, use));
   return [...made.map((each) => (each.kind === 'value' ? each.value : undefined)), ...puts].some(within);
 }

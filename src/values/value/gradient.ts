@@ -15,7 +15,6 @@ import {
   enclosingFunction,
   enclosingWiths,
   isAsync,
-  isTarget,
   keywordValue,
   methodName,
   receiverOf,
@@ -25,6 +24,7 @@ import { isUnbound, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { registrationOf } from '../../torch/module/modules.js';
 import { isOfKnownPackage } from './plain.js';
+import { putIntoMade } from './put-into.js';
 import { isFloating, kindOf } from './tensor.js';
 
 /**
@@ -82,12 +82,18 @@ const LIKENING = /^to$|_as$/;
  * Whether a value may hang on an autograd graph; false only where the code shows that it does not. `besides` is an attribute
  * that is taken to have none, because the question is what else would bring one.
  */
-export function mayCarryGradient(module: PyModule, expression: PyNode, besides = '', depth = 0): boolean {
+export function mayCarryGradient(
+  module: PyModule,
+  expression: PyNode,
+  besides = '',
+  depth = 0,
+  seen = new Set<PyNode>(),
+): boolean {
   const node = unparenthesized(expression);
   if (depth > MAX_DEPTH) return true;
   if (kindOf(module, node) === 'number' || isFloating(module, node) === 'no') return false;
   const may = (inner: PyNode | undefined): boolean =>
-    inner === undefined || mayCarryGradient(module, inner, besides, depth + 1);
+    inner === undefined || mayCarryGradient(module, inner, besides, depth + 1, seen);
   switch (node.type) {
     case 'string':
     case 'none':
@@ -114,7 +120,7 @@ export function mayCarryGradient(module: PyModule, expression: PyNode, besides =
     case 'attribute':
       return node.text !== besides && attributeMayCarry(module, node, may, depth);
     case 'identifier':
-      return variableMayCarry(module, node, may);
+      return variableMayCarry(module, node, may, seen);
     case 'call':
       return callMayCarry(module, node, may, depth);
     default:
@@ -151,24 +157,25 @@ function leavesPlainGradients(module: PyModule): boolean {
   );
 }
 
-function variableMayCarry(module: PyModule, identifier: PyNode, may: May): boolean {
-  const definitions = reachingDefinitions(module, identifier);
-  if (definitions === undefined || definitions.length === 0) return true;
-  return definitions.some((found: Definition) => {
+function variableMayCarry(module: PyModule, identifier: PyNode, may: May, seen: Set<PyNode>): boolean {
+  const reaching = reachingDefinitions(module, identifier);
+  if (reaching === undefined || reaching.length === 0) return true;
+  // One that was looked at has brought none so far.
+  const definitions = reaching.filter(({ node }) => !seen.has(node) && seen.add(node));
+  const isMade = definitions.some((found: Definition) => {
     if (recordsNoGraph(module, found.node)) return found.kind === 'parameter';
-    if (found.kind === 'value' && isFreshContainer(found.value) && isFilled(module, identifier, may))
+    if (found.kind === 'value' && isFreshContainer(found.value) && isHandedOut(module, identifier))
       return true;
     return found.kind === 'value' || found.kind === 'update' ? may(found.value) : true;
   });
+  return isMade || putIntoMade(module, identifier, definitions).some(may);
 }
 
-/** `found = {}; fill(found)`, `found["kl"] = kl`: something may be put into it that hangs on a graph. */
-function isFilled(module: PyModule, container: PyNode, may: May): boolean {
+/** `found = {}; fill(found)`: something may be put into it by code that is not looked into. */
+function isHandedOut(module: PyModule, container: PyNode): boolean {
   return readsOf(module, container).some((read) => {
     const user = read.parent;
     const call = user?.parent;
-    if (user?.type === 'subscript' && user.value === read && isTarget(user)) return may(user.parent?.right);
-    if (user?.type === 'attribute' && call?.type === 'call') return argumentsOf(call).some(may);
     if (user?.type !== 'argument_list' || call?.function === undefined)
       return user?.type === 'keyword_argument';
     const path = calledPath(module, call);

@@ -1,11 +1,10 @@
-import { isHarmlessBuiltin, isPlainMethod, ofTensor, packageOf } from '../../library/library.js';
+import { isHarmlessBuiltin, ofTensor, packageOf } from '../../library/library.js';
 import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
 import { isAsked } from '../../semantic/given-away.js';
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import {
-  givenTo,
   keywordValue,
   methodName,
   positionalArguments,
@@ -14,7 +13,6 @@ import {
 } from '../../semantic/statements.js';
 import { isUnbound, readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { keepsGiven } from './names.js';
 import { isOfKnownPackage } from './plain.js';
 import { isProvenTensor } from './proven-tensor.js';
 
@@ -45,30 +43,6 @@ export function isPlainParameter(parameter: PyNode): boolean {
   const type = holder.field('type')?.text;
   if (type !== undefined && PLAIN_TYPES.test(type)) return true;
   return ['integer', 'float', 'string', 'true', 'false'].includes(holder.value?.type ?? '');
-}
-
-/** `use.method(value)`, `use[key] = value`, `use.attribute = value`, and deeper: the values that end up in the object. */
-export function valuesPutInto(use: PyNode): readonly PyNode[] {
-  let at: PyNode = use;
-  while (at.parent !== undefined) {
-    const { parent } = at;
-    if (
-      (parent.type === 'attribute' && parent.object === at) ||
-      (parent.type === 'subscript' && parent.value === at)
-    ) {
-      at = parent;
-    } else if (parent.type === 'call' && parent.function === at && at.type === 'attribute') {
-      const name = at.attribute?.text ?? '';
-      if (isPlainMethod(name)) return [];
-      // A method whose result is used computes it from what it is given; one that is called for its effect keeps it.
-      const effect = keepsGiven(name) || parent.parent?.type === 'expression_statement';
-      return effect ? givenTo(parent) : [];
-    } else if (/^(?:augmented_)?assignment$/.test(parent.type) && parent.left === at && at !== use) {
-      const value = parent.right;
-      return value === undefined ? [] : [value];
-    } else return [];
-  }
-  return [];
 }
 
 /** A packed sequence has its values there, with their graph. */

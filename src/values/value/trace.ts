@@ -20,6 +20,7 @@ import { instancesAmong, isArray, objectsAmong, putIntoValues } from './arrays.j
 import { COLLECTS } from './names.js';
 import * as parts from './parts.js';
 import * as known from './plain.js';
+import { valuesPutInto } from './put-into.js';
 import { kindOf } from './tensor.js';
 import {
   type Given,
@@ -224,17 +225,15 @@ export class GradTrace {
 
   /** What the function puts into an object by its methods, items and attributes, wherever it does. */
   #puts(identifier: PyNode): readonly PyNode[] {
+    const { text } = identifier;
     const scope = this.module.resolve(identifier);
-    const key = `${identifier.text}@${scope?.node.start}:${scope?.kind}`;
+    const key = `${text}@${scope?.node.start}:${scope?.kind}`;
     const known = this.#putInto.get(key);
     if (known !== undefined) return known;
-    const uses =
-      scope === undefined
-        ? [...this.functionNode.walk()].filter(
-            ({ type, text }) => type === 'identifier' && text === identifier.text,
-          )
-        : this.module.occurrences(scope, identifier.text);
-    const found = uses.filter((use) => this.functionNode.contains(use)).flatMap(parts.valuesPutInto);
+    const uses = scope === undefined ? this.module.words(text) : this.module.occurrences(scope, text);
+    const found = uses
+      .filter((use) => this.functionNode.contains(use))
+      .flatMap((use) => valuesPutInto(this.module, use));
     this.#putInto.set(key, found);
     return found;
   }
