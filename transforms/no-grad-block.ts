@@ -66,7 +66,7 @@ export const noGradBlock: Transform<BlockSite> = {
       limits: [
         'Only loops, `if` and `with` statements, assignments and calls in the very block of `model.eval()`, before the next `model.train()`; those that stand one below the other share a `with`. Outside a loop, only the network itself, and parts that the file shows. Without `eval()`, only assignments to names, or of what has no graph to attributes and to items of lists and dictionaries, or appended to a list, and networks by what made them, by `.forward(…)`, by their own methods, by a function of the file that runs them or by their names. In hooks of Lightning, those of the training.',
         'Unsafe where a tensor may leave with its graph, code outside the file gets the network, forward hooks are registered, a forward keeps a tensor that is read later, memory is measured, a step computes a loss of the network that it trains and no backward takes it (that backward may be missing), or the loop runs inside `autocast` (torch up to 2.9 loses gradients in its cache).',
-        '`nn.MultiheadAttention` and the layers of `nn.Transformer` take a faster path without gradients, which rounds differently, and gives zeros for padding; where the file, one that it imports from the project, or one that calls it names them the fix is unsafe.',
+        '`nn.MultiheadAttention` and the layers of `nn.Transformer` take a faster path without gradients, which rounds differently, and gives zeros for padding; where the file names them, or a file of the project makes one that the network may have, the fix is unsafe.',
         'What is printed of a tensor no longer names its `grad_fn`.',
         'The diff is as long as the loop.',
       ],

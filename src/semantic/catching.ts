@@ -1,7 +1,17 @@
 import type { PyNode } from '../syntax/node.js';
+import { definitionBehind } from './definitions.js';
 import type { Elsewhere } from './elsewhere.js';
 import type { PyModule } from './module.js';
-import { allNodes, contextManagers, enclosingClass, enclosingFunction, isAsync } from './statements.js';
+import {
+  allNodes,
+  contextManagers,
+  decoratorsOf,
+  enclosingClass,
+  enclosingFunction,
+  isAsync,
+  isCallee,
+  wholeName,
+} from './statements.js';
 import { usesElsewhere } from './uses-elsewhere.js';
 import { isUnbound } from './variables.js';
 
@@ -154,14 +164,21 @@ function namesReached(
 
 const SUPPRESS = 'suppress(';
 
-/** The `except` clauses of a `try`; `suppress(…)` in the head of a `with`. */
+/** The `except` clauses of a `try`, and a `finally` that leaves; `suppress(…)` in the head of a `with`. */
 function handlersOf(statement: PyNode): readonly PyNode[] {
-  if (statement.type === 'try_statement') return statement.childrenOfType('except_clause');
+  if (statement.type === 'try_statement')
+    return [
+      ...statement.childrenOfType('except_clause'),
+      ...statement
+        .childrenOfType('finally_clause')
+        .filter(({ text }) => /\b(?:return|break|continue)\b/.test(text)),
+    ];
   if (statement.type !== 'with_statement') return [];
   return contextManagers(statement).filter(({ text }) => text.includes(SUPPRESS));
 }
 
 function catches(clause: PyNode, errors: RegExp): boolean {
+  if (clause.type === 'finally_clause') return true;
   if (clause.type !== 'except_clause') return errors.test(clause.text);
   const head = clause.text.slice(0, clause.text.indexOf(':'));
   return errors.test(/^except\s*$/.test(head) ? 'BaseException' : head);
@@ -181,11 +198,51 @@ export function isTried(module: PyModule, node: PyNode): boolean {
   let inner = node;
   for (let at = node.parent; at !== undefined && at.type !== 'function_definition'; at = at.parent) {
     const { body } = at;
-    if (body !== undefined && body === inner)
+    if (body !== undefined && body === inner) {
+      if (at.type === 'with_statement' && contextManagers(at).some((each) => mayCatch(module, each)))
+        return true;
       if (handlersOf(at).some((clause) => hearsTorch(module, clause) && !repeats(clause, body))) return true;
+    }
     inner = at;
   }
   return false;
+}
+
+/** `with forgiving():` of a function or a class of the file that has a way to go on. */
+function mayCatch(module: PyModule, manager: PyNode): boolean {
+  const callee = manager.type === 'call' ? manager.function : manager;
+  const definition = callee && definitionBehind(module, callee);
+  return (
+    definition !== undefined &&
+    /\bexcept\b|\bdef[\s\\]+__exit__\b[\s\S]*\breturn\b/.test(module.codeOf(definition))
+  );
+}
+
+/**
+ * Where somebody goes on without what torch refuses at a place: there, where a decorator of its function does, or where
+ * the function is called, also by others of the file.
+ */
+export function placesTried(module: PyModule, node: PyNode, seen = new Set<PyNode>()): readonly PyNode[] {
+  if (isTried(module, node)) return [node];
+  const home = node.closest('function_definition', 'lambda');
+  if (home === undefined || seen.has(home)) return [];
+  seen.add(home);
+  if (decoratorsOf(home).some((each) => mayCatch(module, each))) return [node];
+  const calls = namesCalled(module, home).flatMap((name) => module.words(name).map(wholeName));
+  return calls.filter((each) => isCallee(each)).flatMap((each) => placesTried(module, each, seen));
+}
+
+/** By which a function is called: its own, that of a lambda's variable, or those of the objects that run it when they are called. */
+function namesCalled(module: PyModule, home: PyNode): readonly string[] {
+  const name = home.name?.text ?? boundTo(home);
+  const owner = name !== undefined && CALLED.has(name) ? enclosingClass(home)?.name?.text : undefined;
+  if (owner === undefined) return name === undefined ? [] : [name];
+  return module.words(owner).flatMap((each) => boundTo(each.closest('call') ?? each) ?? []);
+}
+
+/** The last name of what a value is assigned to. */
+function boundTo({ parent }: PyNode): string | undefined {
+  return parent?.type === 'assignment' ? /\w+$/.exec(parent.left?.text ?? '')?.[0] : undefined;
 }
 
 function hearsTorch(module: PyModule, clause: PyNode): boolean {

@@ -29,9 +29,8 @@ import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { passesForModel } from '../../src/torch/module/model-value.js';
 import { valueOf } from '../../src/values/index.js';
 import { recordsNoGraph } from '../../src/values/value/gradient.js';
-import { isPlainParameter } from '../../src/values/value/parts.js';
+import { isPlainParameter, putInto } from '../../src/values/value/parts.js';
 import { isPlainAttribute } from '../../src/values/value/plain.js';
-import { valuesPutInto } from '../../src/values/value/put-into.js';
 import { classOf, definitionCalled, functionsGiven } from './called.js';
 import { asksForGradient, first, type Given, isAsked, isLoader, isLoss, withoutGradient } from './inputs.js';
 import { isSetting, isSettingPath } from './sharing.js';
@@ -138,10 +137,7 @@ export class Graphless {
       (scope === undefined ? [] : module.writes(scope, name.text).map(definitionOf));
     if (definitions.length === 0) return withoutGradient(name);
     if (asksForGradient(module, name)) return no(`\`${name.text}\` is asked for its gradient`);
-    const puts =
-      scope === undefined
-        ? []
-        : module.occurrences(scope, name.text).flatMap((use) => valuesPutInto(module, use));
+    const puts = scope === undefined ? [] : putInto(module, module.occurrences(scope, name.text));
     return (
       first(definitions, (each) => this.#defined(module, each, given, depth)) ??
       this.#put(module, puts, given, depth)
@@ -220,7 +216,7 @@ export class Graphless {
       return this.#of(module, object, given, depth + 1);
     if (uses.some((use) => isAsked(use.node))) return no(`\`${shown(node)}\` is asked for its gradient`);
     const writes = uses.filter(({ kind }) => kind !== 'read');
-    const puts = uses.flatMap(({ node: use }) => valuesPutInto(made.module, use));
+    const puts = uses.flatMap(({ node: use }) => putInto(made.module, [use]));
     const values = writes.map(({ node: write }) => valueWritten(write));
     if (values.length === 0) return withoutGradient(node);
     return (

@@ -1,11 +1,10 @@
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
-import { roleOf } from '../../semantic/names.js';
 import { isProgram } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { isAsync, receiverOf } from '../../semantic/statements.js';
-import { isLoopElement, writesOf } from '../../semantic/variables.js';
+import { isLoopElement } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { suspicionsOf } from '../../values/effects/calls.js';
 import type { Suspect } from '../../values/effects/differentiators.js';
@@ -30,7 +29,7 @@ import { IS_TORCH } from '../framework.js';
 import { ONLY_READ } from '../questions.js';
 import { callersElsewhere, isOnlyHandedToRead } from './callers.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
-import { fastPathGivenIn, hasInferenceFastPath, valuesOnlyIn } from './fast-path.js';
+import { fastPathIn, hasInferenceFastPath, valuesOnlyIn } from './fast-path.js';
 import { mayHold } from './holds.js';
 import { cachedParametrization, stateOfForward } from './kept-state.js';
 import { compilerOf, importsTorch, isTrainingByName, scriptedElsewhere } from './roles.js';
@@ -250,7 +249,7 @@ export function* doubtsAboutNetwork(
   if (watched !== undefined) yield unknown(measuresOther(watched));
   const attention = hasInferenceFastPath(module)
     ? 'attention modules, here or in a file that is imported,'
-    : attentionGivenIn(module, model, functionNode);
+    : attentionIn(module, model);
   if (attention !== undefined)
     yield unknown(
       ask(
@@ -320,12 +319,9 @@ function hasWord(alone: PyModule, word: string): boolean {
   return alone.words(word).length > 0;
 }
 
-/** A model that is given in may come from a file that makes such modules. */
-function attentionGivenIn(module: PyModule, model: PyNode, functionNode: PyNode): string | undefined {
-  const place = isGivenIn(module, model) ? fastPathGivenIn(module, functionNode) : undefined;
-  return place && `attention modules, which ${place} may give it,`;
-}
-
-function isGivenIn(module: PyModule, model: PyNode): boolean {
-  return writesOf(module, model).some((each) => roleOf(each) === 'parameter');
+/** A model may have such modules that another file makes. */
+function attentionIn(module: PyModule, model: PyNode): string | undefined {
+  const place = fastPathIn(module, model);
+  if (place === undefined) return undefined;
+  return place === '' ? 'attention modules, which many files name,' : `attention modules, as of ${place},`;
 }

@@ -1,16 +1,25 @@
-import { FAST_PATHS, VALUES_ONLY } from '../../library/names.js';
+import { FAST_PATHS, NN_MODULE, VALUES_ONLY } from '../../library/names.js';
 import { classAround } from '../../semantic/definitions.js';
-import { definedElsewhere } from '../../semantic/elsewhere.js';
+import { definedElsewhere, leadsInside } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
 import { modulesBehindImports, modulesWithin } from '../../semantic/imported-modules.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
 import { starredDefinition } from '../../semantic/star-imports.js';
-import { enclosingFunction, wholeName } from '../../semantic/statements.js';
-import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
+import {
+  argumentsOf,
+  enclosingClass,
+  enclosingFunction,
+  hasSplat,
+  isCallee,
+  wholeName,
+} from '../../semantic/statements.js';
+import { plainString } from '../../semantic/strings.js';
+import { readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
+import { mayHold, type Owner } from './holds.js';
 
 /** The models of torchvision that are made of them. */
 const MADE_OF_THEM = /\bvit_[blh]_\d+\b(?!\.)/;
@@ -58,11 +67,15 @@ function makerNamed(module: PyModule, node: PyNode): PyModule | undefined {
   const renamed = node.parent?.parent?.type === 'aliased_import' ? node.parent.parent.alias : undefined;
   const path = importedPath(renamed ?? node) ?? qualifiedName(module, whole);
   if (path !== undefined)
-    return definedElsewhere(module, path)?.module ?? (mayBeTorchs(node, path) ? undefined : module);
+    return (
+      definedElsewhere(module, path)?.module ??
+      (mayBeTorchs(node, path) || leadsInside(module, path) ? undefined : module)
+    );
   if (whole.type === 'attribute')
     return whole.object?.text !== classAround(whole)?.self && mayBeTorchs(node) ? undefined : module;
   if (roleOf(node) === 'none' || module.resolve(node) !== undefined) return module;
-  return starredDefinition(module, node.text)?.module ?? (mayBeTorchs(node) ? undefined : module);
+  const isOpen = mayBeTorchs(node) || hasStarImport(module);
+  return starredDefinition(module, node.text)?.module ?? (isOpen ? undefined : module);
 }
 
 /** Many a network is called `Transformer`. */
@@ -70,19 +83,55 @@ function mayBeTorchs({ text }: PyNode, path = ''): boolean {
   return text !== 'Transformer' || path.startsWith('torch.');
 }
 
-/** A call in another file that may give the function a model with such a path, or a caller of the function around it. */
-export function fastPathGivenIn(module: PyModule, functionNode: PyNode, hops = 0): string | undefined {
-  const name = functionNode.name;
-  if (name === undefined || hops > MAX_HOPS) return undefined;
-  const { uses } = usesElsewhere(module, name, { may: () => true, byName: false });
-  const caller = uses.find((use) => hasInferenceFastPath(use.module));
-  if (caller !== undefined) return placeOf(caller.module, caller.node);
-  for (const use of uses) {
-    const around = enclosingFunction(use.node);
-    const found = around && fastPathGivenIn(use.module, around, hops + 1);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** Where the project makes a layer with such a path that a network may have among its parts. Plain data: it outlives the scan. */
+interface Made extends Owner {
+  readonly place: string;
+}
+
+/** The first of them, anywhere in the project; an empty place where too many files would have to be looked into. */
+export function fastPathIn(module: PyModule, network: PyNode): string | undefined {
+  const made = module.memo(madeInProject, module);
+  return made === undefined ? '' : made.find((each) => mayHold(module, network, each))?.place;
+}
+
+function madeInProject(module: PyModule): readonly Made[] | undefined {
+  const words = [...FAST_PATHS.map((word) => ({ word, beside: [] })), { word: 'getattr', beside: ['nn'] }];
+  const files = words.map((mention) => module.around.summaries(mention, layersMade));
+  // Without its lines, which change.
+  const own = words
+    .flatMap(({ word }) => layersMade(module.alone, word))
+    .map((each) => ({ ...each, place: 'this file' }));
+  return files.some((each) => each === undefined)
+    ? undefined
+    : [...own, ...files.flat(2).flatMap((each) => each ?? [])];
+}
+
+function layersMade(alone: PyModule, word: string): readonly Made[] {
+  // `from torch.nn import MultiheadAttention as Attention`
+  const named = alone.words(word).flatMap((node) => {
+    const alias = node.closest('aliased_import')?.alias;
+    return alias === undefined ? [node] : readsOf(alone, alias);
+  });
+  return named.flatMap((node) => {
+    const whole = wholeName(node);
+    const isMade =
+      word === 'getattr' ? takesLayer(alone, whole) : qualifiedName(alone, whole)?.startsWith('torch.');
+    if (isMade !== true || node.closest('import_from_statement', 'import_statement', 'type')) return [];
+    const around = enclosingFunction(node);
+    const owner = enclosingClass(around ?? node) ?? around;
+    return [{ owner: owner?.name?.text ?? '', file: alone.path, place: placeOf(alone, node) }];
+  });
+}
+
+/** `getattr(nn, name)(width, heads)`, where nothing says which layer that is; these take two arguments, or are made by default. */
+function takesLayer(alone: PyModule, callee: PyNode): boolean {
+  const taken = isCallee(callee) ? callee.parent : undefined;
+  const [space, name] = taken === undefined ? [] : argumentsOf(taken);
+  if (space === undefined || name === undefined || plainString(name) !== undefined) return false;
+  if (`${qualifiedName(alone, space)}.Module` !== NN_MODULE) return false;
+  const call = taken?.parent;
+  if (call?.type !== 'call' || call.function !== taken) return true;
+  return hasSplat(call) || argumentsOf(call).length > 1;
 }
 
 /** Such a function of torch in a part of the file, or one that may be it. */

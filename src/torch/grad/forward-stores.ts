@@ -1,6 +1,7 @@
 import { changesTensor, cutsGraph, fillsTensor, row } from '../../library/library.js';
 import { AUTOGRAD_FUNCTIONS } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { stringValue } from '../../semantic/attribute-uses.js';
 import {
   ancestryOf,
@@ -25,12 +26,14 @@ import {
   receiverOf,
   rootOf,
   valuesAssigned,
+  wholeName,
 } from '../../semantic/statements.js';
 import { readsOf, waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { isFunction, keepsGiven } from '../../values/value/names.js';
+import { hasFieldAround } from '../../values/value/parts.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
 import { changedBy, outlivingName } from './outliving.js';
 import { isSetBefore } from './set-before.js';
@@ -179,6 +182,15 @@ export function readsGraphOf(alone: PyModule, name: string): boolean {
 /** The same of what is put into it. */
 export function readsGraphIn(alone: PyModule, name: string): boolean {
   return readsLeft(alone, name, true);
+}
+
+/** `model.last.data`, where that may be a field of an object of the project, with its graph. */
+export function readsField(module: PyModule, name: string): boolean {
+  return isAnywhere(module, name, readsData) && module.memo(hasFieldAround, module);
+}
+
+function readsData(alone: PyModule, name: string): boolean {
+  return alone.words(name).some((node) => wholeName(node).parent?.attribute?.text === 'data');
 }
 
 function readsLeft(alone: PyModule, name: string, isHeld: boolean): boolean {

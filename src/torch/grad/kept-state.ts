@@ -26,6 +26,7 @@ import { isProperty, mayHaveForward, moduleKind, runsInForward } from '../module
 import {
   isReadForGraph,
   mayHaveGraph,
+  readsField,
   readsGraphIn,
   readsGraphOf,
   type Store,
@@ -87,11 +88,11 @@ function isReadInProject(module: PyModule, name: string, isHeld: boolean): boole
 }
 
 function findRead(module: PyModule, name: string): boolean {
-  return name === '' || isAnywhere(module, name, readsGraphOf);
+  return name === '' || isAnywhere(module, name, readsGraphOf) || readsField(module, name);
 }
 
 function findReadIn(module: PyModule, name: string): boolean {
-  return name === '' || isAnywhere(module, name, readsGraphIn);
+  return name === '' || isAnywhere(module, name, readsGraphIn) || readsField(module, name);
 }
 
 /** Where a function or method of the project of this name keeps what it is given, if somebody reads that. */
@@ -316,14 +317,16 @@ function namesGiven(module: PyModule, method: PyNode): readonly Pick<Handed, 'na
     const path = qualifiedName(module, callee);
     const name = nameOf(callee);
     const values = attributeValues(module, callee);
-    const isKnown = values === undefined && isMethodOfLibraries(name);
-    if (path === undefined ? callee.type !== 'attribute' || isKnown : isOfKnownPackage(path)) return [];
+    const isKnown = path === undefined ? isMethodOfLibraries(name) : isOfKnownPackage(path);
+    if (path === undefined ? callee.type !== 'attribute' : isKnown) return [];
     if (path === undefined && callee.object?.type === 'call') return [];
     if (!givenTo(call).some((each) => mayHaveGraph(module, each))) return [];
     // `self.log(y)` of `self.log = Log()`
-    const made = (values ?? []).flatMap(({ function: maker }) => maker ?? []);
+    const made = (values ?? []).flatMap(({ function: maker }) =>
+      maker === undefined || isOfKnownPackage(qualifiedName(module, maker) ?? '') ? [] : [maker],
+    );
     const objects = made.map((maker) => ({ name: nameOf(maker), as: 'object' as const }));
-    return [{ name, as: 'function' }, ...objects];
+    return isKnown ? objects : [{ name, as: 'function' }, ...objects];
   });
 }
 

@@ -166,9 +166,7 @@ function leavesGraph({ module, run: { owner, wrapped }, trace }: Part, name: str
   const isInside = (node: PyNode) => wrapped.some((each) => each.contains(node));
   const isFed = module
     .occurrences(scope, name)
-    .some(
-      (node) => isInside(node) && valuesPutInto(module, node).some((value) => trace.of(value) !== 'plain'),
-    );
+    .some((node) => isInside(node) && valuesPutInto(module, node).some((put) => trace.of(put) !== 'plain'));
   if (isFed) return true;
   return module.writes(scope, name).some((write) => {
     if (!isInside(write)) return false;
@@ -191,8 +189,7 @@ function changedIn({ module, run: { wrapped, owner }, trace }: Part): ReadonlySe
   for (const node of wrapped.flatMap((statement) => [...statement.walk()])) {
     if (node.type !== 'identifier' || module.resolve(node) !== scope) continue;
     // What has no graph in either mode changes nothing of what holds it.
-    const isFed =
-      valuesPutInto(module, node).some((value) => trace.of(value) !== 'plain') && !isMetric(module, node);
+    const isFed = !isMetric(module, node) && valuesPutInto(module, node).some((p) => trace.of(p) !== 'plain');
     if (binds(roleOf(node)) || isFed) changed.add(node.text);
   }
   return changed;

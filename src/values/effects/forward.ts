@@ -1,6 +1,6 @@
 import { builtin, isPlain, isPlainMethod } from '../../library/library.js';
 import { HOOKS, IS_GRAD_ENABLED, MEMORY } from '../../library/names.js';
-import { isDenied, isTried } from '../../semantic/catching.js';
+import { isDenied, placesTried } from '../../semantic/catching.js';
 import { definitionBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { callOf } from '../../semantic/function-uses.js';
@@ -121,9 +121,10 @@ function triedWith(module: PyModule, hasGraph: (value: PyNode) => boolean): read
     module.words(word).flatMap((node): readonly PyNode[] => {
       const target = wholeName(node);
       const call = target.parent;
-      if (call?.type !== 'call' || call.function !== target || !isTried(module, call)) return [];
+      if (call?.type !== 'call' || call.function !== target) return [];
       const value = word === 'numpy' ? receiverOf(call) : argumentsOf(call)[0];
-      return value !== undefined && hasGraph(value) ? [call] : [];
+      const tried = value === undefined ? [] : placesTried(module, call);
+      return value !== undefined && tried.length > 0 && hasGraph(value) ? tried : [];
     }),
   );
 }

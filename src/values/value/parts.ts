@@ -16,6 +16,8 @@ import type { PyNode } from '../../syntax/node.js';
 import { isOfKnownPackage } from './plain.js';
 import { isProvenTensor } from './proven-tensor.js';
 
+export { putInto } from './put-into.js';
+
 /** The target takes the indices of `values, indices = x.topk(k)`. */
 export function givesIndices(target: PyNode, value: PyNode): boolean {
   const name = value.type === 'call' ? methodName(value) : undefined;
@@ -64,7 +66,7 @@ const WORDS = [
   'forward',
 ];
 
-function hasFieldAround(module: PyModule): boolean {
+export function hasFieldAround(module: PyModule): boolean {
   if (module.alone.memo(hasField, module.alone)) return true;
   return WORDS.some(
     (word) => module.around.summaries({ word, beside: [] }, hasField)?.includes(true) ?? true,

@@ -18,6 +18,11 @@ export function valuesPutInto(module: PyModule, use: PyNode): readonly PyNode[] 
   return module.memo(findPut, use);
 }
 
+/** The same by several uses. */
+export function putInto(module: PyModule, uses: readonly PyNode[]): readonly PyNode[] {
+  return uses.flatMap((use) => valuesPutInto(module, use));
+}
+
 function findPut(module: PyModule, use: PyNode): readonly PyNode[] {
   return new Puts(module).by(use, false);
 }
