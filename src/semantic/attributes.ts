@@ -17,15 +17,18 @@ import { writesOf } from './variables.js';
 
 /**
  * All values that `self.name` gets in the file, by the class, its bases, its subclasses or somebody who holds an instance;
- * undefined when one is not a plain assignment.
+ * undefined when one is not a plain assignment, or is a method or a property.
  */
 export function attributeValues(module: PyModule, attribute: PyNode): readonly PyNode[] | undefined {
   const object = attribute.object;
   const name = attribute.attribute?.text;
   const around = classAround(attribute);
   if (name === undefined || object?.type !== 'identifier' || object.text !== around?.self) return undefined;
-  const values: PyNode[] = [];
-  for (const place of relatedPlaces(module, name, around.classNode)) {
+  const places = relatedPlaces(module, name, around.classNode);
+  const shared = kinOf(module, around.classNode).flatMap((each) => module.scopeOf(each).bindings(name));
+  if (places.length === 0 || shared.some((each) => roleOf(each) === 'def')) return undefined;
+  const values = shared.map(definitionOf).flatMap((found) => (found.kind === 'value' ? [found.value] : []));
+  for (const place of places) {
     const written = place.parent;
     if (written?.type === 'augmented_assignment' && written.left === place) return undefined;
     if (written?.type === 'assignment' && written.left === place) {
@@ -38,6 +41,15 @@ export function attributeValues(module: PyModule, attribute: PyNode): readonly P
     }
   }
   return values.length === 0 ? undefined : values;
+}
+
+/** The class, or one beside it in the file, gives its attributes as it likes. */
+export function givesOtherwise(module: PyModule, attribute: PyNode): boolean {
+  const around = classAround(attribute);
+  if (around === undefined) return false;
+  return kinOf(module, around.classNode).some((each) =>
+    ['__getattr__', '__getattribute__'].some((name) => module.scopeOf(each).bindings(name).length > 0),
+  );
 }
 
 /** `b` of `self.x, self.y = a, b`, for `self.y`. */

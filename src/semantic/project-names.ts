@@ -276,9 +276,12 @@ export function mayInherit({ code }: PyModule, name: string): boolean {
 /** Whether another file may set an attribute of some object: by its name, or by one that is computed. */
 export function maySet({ code }: PyModule, name: string): boolean {
   return (
-    new RegExp(`\\.${name}\\s*(?:[-+*/|&]?=(?!=)|,[^=\\n()]*=(?!=))`).test(code) || /\bsetattr\(/.test(code)
+    new RegExp(`\\.${name}\\s*(?:[-+*/|&]?=(?!=)|,[^=\\n()]*=(?!=))`).test(code) || SETS_BY_TEXT.test(code)
   );
 }
+
+const SETS_BY_TEXT =
+  /\bsetattr\(|\b__setattr__\b|(?<![.\w])exec\(|(?:\b__dict__\b|\bvars\([^()]*\))(?:\s*\[[^\]\n]*\]\s*=(?!=)|\.(?:update|setdefault)\b)|=\s*(?:[\w.]+\.__dict__\b|vars\()/;
 
 /** Whether a subclass in another file has its own method in place of this one. */
 export function isOverriddenElsewhere(module: PyModule, method: PyNode): boolean {

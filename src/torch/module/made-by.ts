@@ -3,7 +3,7 @@ import { ACCELERATOR, PLAIN_BASES, UNWRAPS, WRAPS_MODULE } from '../../library/n
 import { isKbitPreparation, isModuleClass } from '../../library/paths.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { plainAttributes } from '../../semantic/attribute-uses.js';
-import { attributeValues, valueJustSet } from '../../semantic/attributes.js';
+import { attributeValues, givesOtherwise, valueJustSet } from '../../semantic/attributes.js';
 import { attributeOfSelf, calledDefinition, classAround } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
 import type { Definition } from '../../semantic/flow.js';
@@ -81,7 +81,8 @@ class Trace {
     if (target.attribute?.text === 'module') return this.value(module, target.object, hops + 1);
     const set = isPlainOfSelf(module, target) ? valueJustSet(target) : undefined;
     if (set !== undefined) return this.value(module, set, hops + 1);
-    const values = this.#isOpen(module, target) ? undefined : attributeValues(module, target);
+    const isOpen = this.#isOpen(module, target) || givesOtherwise(module, target);
+    const values = isOpen ? undefined : attributeValues(module, target);
     // `self.net = wrap(self.net)` leaves it what it was.
     return all(
       values?.map((each) => (each.contains(target) ? 'yes' : this.value(module, each, hops + 1))) ?? [
@@ -125,11 +126,10 @@ class Trace {
   /** Whether files of the project inherit the method that a node stands in, or set the attribute: it may hold something else there. */
   #isOpen(module: PyModule, node: PyNode): boolean {
     const name = classAround(node)?.classNode.name?.text;
-    if (this.maker.outlivesOthers || name === undefined || name.startsWith('_') || isProgram(module))
-      return false;
+    if (this.maker.outlivesOthers || name === undefined) return false;
     const attribute = node.type === 'attribute' ? node.attribute?.text : undefined;
     const others = module.around.summaries({ word: 'import', beside: [] }, isProgram);
-    if (others === undefined || others.length === 0) return true;
+    if (!isProgram(module) && (others === undefined || others.length === 0)) return true;
     const answers = [
       module.around.summaries({ word: name, beside: [] }, mayInherit),
       attribute === undefined ? [] : module.around.summaries({ word: attribute, beside: [] }, maySet),

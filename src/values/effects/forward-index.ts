@@ -2,7 +2,7 @@ import { builtin, ofTensor, row } from '../../library/library.js';
 import { CONTAINERS } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
-import { attributeValues } from '../../semantic/attributes.js';
+import { attributeValues, givesOtherwise } from '../../semantic/attributes.js';
 import {
   ancestryOf,
   calledDefinition,
@@ -318,8 +318,8 @@ function isLayer(module: PyModule, value: PyNode, seen: Set<PyNode>): boolean {
 function isOwnPart(module: PyModule, attribute: PyNode, seen: Set<PyNode>): boolean {
   const values = attributeValues(module, attribute) ?? [];
   const name = attribute.attribute?.text ?? '';
-  if (values.length === 0 || isAnywhere(module, name, setsPart) || isMethodOfProject(module, 'detach'))
-    return false;
+  if (values.length === 0 || givesOtherwise(module, attribute)) return false;
+  if (isAnywhere(module, name, setsPart) || isMethodOfProject(module, 'detach')) return false;
   if (!isOwnLayer(module, attribute) && !staysWhole(module, name)) return false;
   const holdsOthers = values.some(
     (each) => each.type !== 'call' || CONTAINERS.has(calledPath(module, each) ?? ''),
