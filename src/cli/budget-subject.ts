@@ -73,7 +73,8 @@ export async function subjectOf(context: Context): Promise<Subject> {
     }
     if (SETTINGS.test(word) && !existsSync(path))
       throw new Failure('Settings not read', `\`${shown}\` does not exist`, TAKES);
-    const settings = SETTINGS.test(word) ? settingsAt(path, shown) : undefined;
+    const run = args.operands.find((each) => each.endsWith('.py'));
+    const settings = SETTINGS.test(word) ? settingsAt(path, shown, run) : undefined;
     if (settings !== undefined) {
       reading = together(reading, settings);
       isRead = true;
@@ -157,7 +158,7 @@ function notRead(reason: string): Failure {
 }
 
 /** Settings of a run; undefined where the file is a model's configuration. */
-function settingsAt(path: string, shown: string): Reading | undefined {
+function settingsAt(path: string, shown: string, script: string | undefined): Reading | undefined {
   const text = textOf(path, LARGEST_SETTINGS);
   if (text === undefined) return undefined;
   if (shown.endsWith('.json')) {
@@ -172,9 +173,12 @@ function settingsAt(path: string, shown: string): Reading | undefined {
     ];
     if (!known.some((key) => key in json)) return undefined;
   }
-  const reading = readSettings(shown, text);
+  const reading = readSettings(shown, text, script);
   if (typeof reading !== 'string') return reading;
-  throw new Failure('Settings not understood', `${shown}: ${reading}`, 'Give a flat YAML or JSON file.');
+  const next = shown.endsWith('.sh')
+    ? 'Give the script that starts the training.'
+    : 'Give a flat YAML or JSON file.';
+  throw new Failure('Settings not understood', `${shown}: ${reading}`, next);
 }
 
 function saidIn(args: Arguments): Wished {

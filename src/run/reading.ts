@@ -17,6 +17,8 @@ export interface Untold<T> {
   readonly why: string;
   /** What it is taken for, where that is not the default. */
   readonly likely?: T;
+  /** The command line gives another value than the one that the script has. */
+  readonly isGiven?: true;
 }
 
 export type Said<T> = Found<T> | Untold<T>;
@@ -118,8 +120,10 @@ function isFound(said: unknown): boolean {
 export function together(first: Reading, second: Reading): Reading {
   const { remarks = [], open = [], ...own } = second;
   const { remarks: earlier = [], open: already = [], ...before } = first;
-  const kept = Object.entries(own).filter(([name, said]) => {
-    return !isFound(before[name as keyof typeof before]) || typeof said !== 'object' || 'value' in said;
+  const kept = Object.entries(own).flatMap(([name, said]): readonly [string, unknown][] => {
+    const held = before[name as keyof typeof before];
+    if (!isFound(held) || typeof said !== 'object' || 'value' in said) return [[name, said]];
+    return 'isGiven' in said ? [[name, { ...said, likely: (held as Found<unknown>).value }]] : [];
   });
   return {
     ...before,

@@ -1,25 +1,32 @@
 import { isRecord } from '../budget/configuration.js';
 import { readYaml, type YamlScalar } from '../syntax/yaml.js';
 import { Lines } from '../text/lines.js';
-import { DTYPE_WORDS, type Found, optimizerNamed, type Reading } from './reading.js';
+import { commandIn } from './command.js';
+import { DTYPE_WORDS, type Found, optimizerNamed, type Reading, type Untold } from './reading.js';
 
-/** What one file of settings says about a run: YAML or JSON, of a trainer, of DeepSpeed or of accelerate. */
-export function readSettings(path: string, text: string): Reading | string {
-  if (path.endsWith('.sh')) return readYamlFile(path, optionsOfShell(text));
+/**
+ * What one file of settings says about a run: YAML or JSON, of a trainer, of DeepSpeed or of accelerate, or the command of a
+ * shell script that runs `script`.
+ */
+export function readSettings(path: string, text: string, script?: string): Reading | string {
+  if (path.endsWith('.sh')) return readShell(path, text, script);
   return path.endsWith('.json') ? readJson(path, text) : readYamlFile(path, text);
 }
 
-/** The options that a shell script gives on lines of their own, as YAML with the same lines; a variable says nothing. */
-function optionsOfShell(text: string): string {
-  const seen = new Set<string>();
-  const lines = text.split(/\r?\n/).map((line) => {
-    const [, name = '', value = ''] = /^\s*--([\w-]+)[ =]+([^\s$`]+)\s*\\?\s*$/.exec(line) ?? [];
-    const key = name.replaceAll('-', '_');
-    if (key === '' || seen.has(key)) return '';
-    seen.add(key);
-    return `${key}: ${/^(?:true|false)$/i.test(value) ? value.toLowerCase() : value}`;
-  });
-  return lines.join('\n');
+function readShell(path: string, text: string, script: string | undefined): Reading | string {
+  const command = commandIn(path, text, script);
+  if (command === undefined) return 'no command in it has options (`--name value`)';
+  const { options, remarks } = command;
+  const scalars = new Map<string, Found<YamlScalar>>();
+  const unread = new Map<string, Untold<never>>();
+  for (const { name, value, line, words, isUnread } of options) {
+    const place = `${path}:${line}`;
+    scalars.delete(name);
+    unread.delete(name);
+    if (isUnread) unread.set(name, { place, why: `\`${words}\` is not read`, isGiven: true });
+    else scalars.set(name, { value, place, words });
+  }
+  return { ...readingOf(scalars, unread), remarks };
 }
 
 type Scalars = ReadonlyMap<string, Found<YamlScalar>>;
@@ -71,7 +78,20 @@ function readJson(path: string, text: string): Reading | string {
 
 const ZERO_3 = 3;
 
-function readingOf(scalars: Scalars): Reading {
+const NAMES = {
+  model: ['model_name_or_path', 'model_name', 'base_model', 'pretrained_model_name_or_path', 'model_id'],
+  batch: ['per_device_train_batch_size', 'micro_batch_size', 'train_micro_batch_size_per_gpu', 'batch_size'],
+  accumulation: ['gradient_accumulation_steps'],
+  sequence: ['max_seq_length', 'max_length', 'sequence_len', 'cutoff_len', 'block_size'],
+  checkpointing: ['gradient_checkpointing', 'activation_checkpointing'],
+  optimizer: ['optim', 'optimizer', 'optimizer.type'],
+  weights: ['torch_dtype', 'dtype', 'load_in_4bit', 'load_in_8bit'],
+  autocast: ['bf16', 'fp16', 'mixed_precision'],
+  rank: ['lora_r', 'lora_rank'],
+  adapterDropout: ['lora_dropout'],
+} as const satisfies Partial<Record<keyof Reading, readonly string[]>>;
+
+function readingOf(scalars: Scalars, unread: ReadonlyMap<string, Untold<never>> = new Map()): Reading {
   const first = <T extends YamlScalar>(names: readonly string[], isIt: (value: YamlScalar) => value is T) =>
     names
       .map((name) => scalars.get(name))
@@ -83,21 +103,12 @@ function readingOf(scalars: Scalars): Reading {
     const value = found === undefined ? undefined : change(found.value);
     return found === undefined || value === undefined ? undefined : { ...found, value };
   };
-  const model = first(
-    ['model_name_or_path', 'model_name', 'base_model', 'pretrained_model_name_or_path', 'model_id'],
-    isText,
-  );
-  const batch = first(
-    ['per_device_train_batch_size', 'micro_batch_size', 'train_micro_batch_size_per_gpu', 'batch_size'],
-    isCount,
-  );
-  const accumulation = first(['gradient_accumulation_steps'], isCount);
-  const sequence = first(
-    ['max_seq_length', 'max_length', 'sequence_len', 'cutoff_len', 'block_size'],
-    isCount,
-  );
-  const checkpointing = first(['gradient_checkpointing', 'activation_checkpointing'], isFlag);
-  const optimizer = mapped(first(['optim', 'optimizer', 'optimizer.type'], isText), optimizerNamed);
+  const model = first(NAMES.model, isText);
+  const batch = first(NAMES.batch, isCount);
+  const accumulation = first(NAMES.accumulation, isCount);
+  const sequence = first(NAMES.sequence, isCount);
+  const checkpointing = first(NAMES.checkpointing, isFlag);
+  const optimizer = mapped(first(NAMES.optimizer, isText), optimizerNamed);
   const weights = mapped(first(['torch_dtype', 'dtype'], isText), (text) => DTYPE_WORDS.get(text));
   const four = mapped(first(['load_in_4bit'], isFlag), (value) => (value ? ('int4' as const) : undefined));
   const eight = mapped(first(['load_in_8bit'], isFlag), (value) => (value ? ('int8' as const) : undefined));
@@ -105,21 +116,30 @@ function readingOf(scalars: Scalars): Reading {
     .map((name) => scalars.get(name))
     .find((found): found is Found<true> => found?.value === true);
   const mixed = mapped(first(['mixed_precision'], isText), (text) => (text === 'no' ? undefined : true));
-  const rank = first(['lora_r', 'lora_rank'], isCount);
+  const rank = first(NAMES.rank, isCount);
   const dropout = first(['lora_dropout'], isShare);
   const stage = first(['zero_optimization.stage', 'zero_stage'], isWhole);
   const kind = first(['distributed_type'], isText);
   const sharded =
     mapped(stage, (value) => value >= ZERO_3) ?? mapped(kind, (text) => (text === 'FSDP' ? true : undefined));
   const away = first(['zero_optimization.offload_optimizer.device', 'offload_optimizer_device'], isText);
-  const gpus = first(['num_processes', 'n_gpus_per_node'], isCount);
+  const gpus = first(['num_processes', 'n_gpus_per_node', 'nproc_per_node'], isCount);
   const offload = mapped(away, (text) => (text === 'none' ? undefined : ('optimizer' as const)));
   const chunked = first(['use_liger_kernel'], isFlag);
   const unused = first(['ddp_find_unused_parameters'], isFlag);
   const master = mapped(stage, () => true);
   const zero = mapped(stage, (value) => (value === 1 || value === 2 ? (value as 1 | 2) : undefined));
   const quantized = four ?? eight;
+  const notRead = (names: readonly string[]) =>
+    names.map((name) => unread.get(name)).find((each) => each !== undefined);
+  const open = Object.fromEntries(
+    Object.entries(NAMES).flatMap(([key, names]) => {
+      const said = notRead(names);
+      return said === undefined ? [] : [[key, said]];
+    }),
+  );
   return {
+    ...open,
     ...(model !== undefined && { model }),
     ...(batch !== undefined && { batch }),
     ...(accumulation !== undefined && { accumulation }),

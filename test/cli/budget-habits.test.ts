@@ -99,6 +99,53 @@ deepspeed train.py \\
   expect(text).toContain('checkpointing on launch.sh:7');
 });
 
+test('a flag, a variable and a continued line of a shell script', async () => {
+  const launch = `#!/bin/bash
+BS=4   # for one card
+LEN="512"
+OPTS=(--lora_dropout 0.1
+  --bf16)
+export RANK=\${BS}
+if [ -n "$1" ]; then ACC=8; fi
+for seed in 1 2; do
+CUDA_VISIBLE_DEVICES=1 torchrun --nproc_per_node 1 train.py --seed $seed \\
+    --per_device_train_batch_size \${BS} \\
+    --gradient_checkpointing \\
+    --max_seq_length=$LEN --lora_rank "$RANK" \\
+    --gradient_accumulation_steps $ACC \\
+    "\${OPTS[@]}" > log.txt 2>&1
+done
+`;
+  const { text } = await budget({ 'launch.sh': launch }, 'launch.sh', 'llama-2-7b');
+  expect(text).toContain('batch 4 launch.sh:10');
+  expect(text).toContain('checkpointing on launch.sh:11 --gradient_checkpointing');
+  expect(text).toContain('sequence 512 launch.sh:12 --max_seq_length=512');
+  expect(text).toContain('rank 4');
+  expect(text).toContain('assumed: `--gradient_accumulation_steps $ACC` is not read');
+});
+
+test('a command on one line, with a flag at its end', async () => {
+  const launch = 'BS=2\npython train.py --per_device_train_batch_size $BS --gradient_checkpointing\n';
+  const { text } = await budget({ 'a.sh': launch }, 'a.sh', 'llama-2-7b');
+  expect(text).toContain('batch 2 a.sh:2');
+  expect(text).toContain('checkpointing on a.sh:2');
+  expect((await budget({ 'a.sh': 'cd here\n' }, 'a.sh', '7B')).text).toContain(
+    'no command in it has options',
+  );
+});
+
+test('the command of a shell script is that which runs the script', async () => {
+  const launch =
+    'python data.py --batch_size 64\npython train.py --batch_size 2\npython train.py --batch_size 8\n';
+  const files = { 'a.sh': launch, 'train.py': 'pass\n', 'other.py': 'pass\n' };
+  const { text } = await budget(files, 'train.py', 'a.sh', 'llama-2-7b');
+  expect(text).toContain('batch 2 a.sh:2');
+  expect(text).toContain('`a.sh` runs `train.py` 2 times; the first (line 2) is counted');
+  expect((await budget(files, 'other.py', 'a.sh', '7B')).text).toContain(
+    '`a.sh` runs `data.py` (line 1), not',
+  );
+});
+
 test('a folder without a model that can be counted is no dead end', async () => {
   const { text } = await budget({ 'a.py': 'pass\n' }, '.', '--fit', '10GB');
   expect(text).toContain('`memfix budget train.py 7B`');
