@@ -231,7 +231,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         isTestCode(module, call) ? 'unknown' : 'yes',
         ask(
           'test-of-other',
-        )`If \`${checkpoint}\` is in a unit test, is that about something other than devices?`,
+        )`Is the unit test that \`${checkpoint}\` may be in about something other than devices?`,
       );
     requireOriginal(proof, module, LOAD);
     requireUncaught(proof, module, call, /\b(?:RuntimeError|Exception|BaseException)\b/);
