@@ -1,4 +1,4 @@
-import { givesHeld, givesModule, isPlainMethod, walksModule } from '../../library/library.js';
+import { givesHeld, givesModule, isPlainMethod, ofTensor, walksModule } from '../../library/library.js';
 import { callOfMethod } from '../../semantic/called-name.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath } from '../../semantic/imports.js';
@@ -200,7 +200,10 @@ class WalkTrace {
       case 'attribute': {
         const name = node.attribute?.text ?? '';
         const object = node.object;
-        return name !== 'grad' && !isPlainAttribute(name) && object !== undefined && this.#isWalked(object);
+        if (name === 'grad' || isPlainAttribute(name) || object === undefined) return false;
+        // `p.ds_numel`: what a library puts on a parameter is mostly no tensor; a module has its own there.
+        const isOpen = ofTensor(name) !== undefined || !this.#isParameter(object);
+        return isOpen && this.#isWalked(object);
       }
       case 'subscript': {
         const value = node.value;
@@ -222,6 +225,11 @@ class WalkTrace {
       default:
         return false;
     }
+  }
+
+  #isParameter(object: PyNode): boolean {
+    const origins = object.type === 'identifier' ? this.#origins(object, true) : [];
+    return origins.length > 0 && origins.every(({ text }) => /\bparameters\(\)|_parameters\(\)/.test(text));
   }
 
   /** The values a name may have; the text part of `name, parameter` is none. */
