@@ -185,3 +185,18 @@ def score(x):
     ['b.ipynb', 'safe'],
   ]);
 });
+
+test('what goes on to other layers is left in a variable that whoever has the notebook open may differentiate', () => {
+  const shapes = 'x = torch.ones(64, 20, 7, 7)\nprint(x.shape)\nnn.PixelShuffle(2)(x).shape\n';
+  const layers =
+    'x = torch.ones(64, 20)\nfc = nn.Linear(20, 1568)\nx = fc(x)\nprint(x.shape)\nx = x.view(64, 32, 7, 7)\n' +
+    'conv = nn.Sequential(nn.Conv2d(32, 8, 5), nn.ReLU())\nx = conv(x)\nprint(x.shape)\n';
+  const cwd = repositoryWith({
+    'a.ipynb': notebook(
+      { source: 'import torch\nfrom torch import nn\n', count: 1 },
+      { source: shapes, count: 2 },
+      { source: layers, count: 3 },
+    ),
+  });
+  expect(check(cwd, '-f', 'concise', '--select', 'no-grad-block', 'a.ipynb')).not.toContain('[safe]');
+});

@@ -31,6 +31,7 @@ import { isReport } from '../../values/uses/report.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { valuesPutInto } from '../../values/value/put-into.js';
 import { GradTrace } from '../../values/value/trace.js';
+import { mayCarryGraph } from '../../values/value/trace-kinds.js';
 import { callersElsewhere, isOnlyHandedToRead } from '../grad/callers.js';
 import { type GradDoubt, no, unknown } from '../grad/doubts.js';
 import { switchesToTraining } from '../grad/evaluation.js';
@@ -175,11 +176,11 @@ function leavesGraph({ module, run: { owner, wrapped }, trace }: Part, name: str
   });
 }
 
-function mayHoldGraph({ module, run, trace }: Part, name: string): boolean {
-  const writes = module.writes(module.scopeOf(run.owner), name);
-  return writes.some(
-    (write) => run.wrapped.some((each) => each.contains(write)) && trace.mayCarryGraph(write),
-  );
+function mayHoldGraph({ module, run: { owner, wrapped }, trace }: Part, name: string): boolean {
+  return module.writes(module.scopeOf(owner), name).some((write) => {
+    if (!wrapped.some((each) => each.contains(write))) return false;
+    return trace.mayCarryGraph(write) || mayCarryGraph(trace.defined(definitionOf(write)));
+  });
 }
 
 /** The variables that a block binds, or puts something into. */
@@ -329,12 +330,9 @@ function readsOfTarget(part: Part, target: PyNode, statement: PyNode): readonly 
 /** Every value that it may have is a tensor which was computed here: nobody else holds it. */
 function isOwnTensor(module: PyModule, name: PyNode): boolean {
   const definitions = reachingDefinitions(module, name) ?? [];
-  return (
-    definitions.length > 0 &&
-    definitions.every(
-      (each) => each.kind === 'update' || (each.kind === 'value' && isComputed(module, each.value)),
-    )
-  );
+  const isHere = (each: Definition): boolean =>
+    each.kind === 'update' || (each.kind === 'value' && isComputed(module, each.value));
+  return definitions.length > 0 && definitions.every(isHere);
 }
 
 /** `net(x)`, `torch.min(a, b)`, `net(x).squeeze(1)`, `a * b`. */
