@@ -193,7 +193,7 @@ test('what goes on to other layers is left in a variable that whoever has the no
     'conv = nn.Sequential(nn.Conv2d(32, 8, 5), nn.ReLU())\nx = conv(x)\nprint(x.shape)\n';
   const cwd = repositoryWith({
     'a.ipynb': notebook(
-      { source: 'import torch\nfrom torch import nn\n', count: 1 },
+      { source: 'import torch\nimport torch.utils.data\nfrom torch import nn, optim\n', count: 1 },
       { source: shapes, count: 2 },
       { source: layers, count: 3 },
     ),
