@@ -13,7 +13,15 @@ import { modelLoad } from '../torch/huggingface/pretrained.js';
 import { configuration, configured, HEADS } from './configured.js';
 import { networkOf } from './network.js';
 import { readOthers } from './others.js';
-import { type Found, type Reading, type Said, together, toldOf, type Weights } from './reading.js';
+import {
+  type Found,
+  type Reading,
+  type Said,
+  together,
+  toldOf,
+  type Untold,
+  type Weights,
+} from './reading.js';
 import { asFlag, asNumber, asText, asWeights, Script } from './script.js';
 import type { Trained } from './trained.js';
 import { readUnsloth } from './unsloth.js';
@@ -55,7 +63,7 @@ function unloaded(script: Script): Reading {
   const network = made.model === undefined && made.config === undefined ? networkOf(script) : undefined;
   if (network !== undefined) return { ...made, network };
   const hidden = made.model === undefined && made.config === undefined ? hiddenLoad(script) : undefined;
-  return { ...made, ...(hidden !== undefined && { model: hidden }) };
+  return { ...made, ...(hidden !== undefined && { hidden }) };
 }
 
 /** What a trainer gets as its model: the values of the variable that is given. */
@@ -66,12 +74,15 @@ function givenModel({ module }: Script, trainer: PyNode): readonly PyNode[] {
 }
 
 /** `kind.from_pretrained(path)`, by a class that the code does not show. */
-function hiddenLoad(script: Script): Said<string> | undefined {
+function hiddenLoad(script: Script): Untold<string> | undefined {
   const { module } = script;
   const [call] = methodCallsAt(module, '.from_pretrained(').filter((each) => {
     const name = receiverOf(each)?.text ?? '';
+    // `nn.Embedding.from_pretrained(table)` is torch's own: one layer.
     return (
-      !/(?:Tokenizer|Processor|Config|Extractor|Scheduler|Peft\w*)$/i.test(name) && !isTestCode(module, each)
+      !/(?:Tokenizer|Processor|Config|Extractor|Scheduler|Peft\w*)$/i.test(name) &&
+      calledPath(module, each)?.startsWith('torch.') !== true &&
+      !isTestCode(module, each)
     );
   });
   return (

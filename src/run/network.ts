@@ -10,6 +10,7 @@ import { waysGiven } from '../semantic/variables.js';
 import type { PyNode } from '../syntax/node.js';
 import type { Found, Network } from './reading.js';
 import type { Script } from './script.js';
+import { assignedTo } from './trained.js';
 
 const CONVOLUTION = /\b(?:Lazy)?Conv(?:Transpose)?[123]d\b/;
 /** Of other libraries: what is made by them is no model that a budget knows. */
@@ -21,8 +22,13 @@ export function networkOf(script: Script): Found<Network> | undefined {
   for (const call of methodCallsAt(module, '.parameters(')) {
     const receiver = receiverOf(call);
     if (receiver === undefined || isTestCode(module, call)) continue;
-    for (const way of waysGiven(module, receiver.type === 'identifier' ? receiver : undefined)) {
-      const found = way.kind === 'value' ? networkMade(script, way.value) : undefined;
+    const ways = waysGiven(module, receiver.type === 'identifier' ? receiver : undefined);
+    const values =
+      receiver.type === 'attribute'
+        ? assignedTo(module, receiver)
+        : ways.flatMap((way) => (way.kind === 'value' ? way.value : []));
+    for (const value of values) {
+      const found = networkMade(script, value);
       if (found !== undefined) return found;
     }
   }

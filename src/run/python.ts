@@ -22,7 +22,9 @@ export function readPython(module: PyModule): Reading {
   let reading = readOne(module);
   for (const there of modulesWithin(module, HOPS))
     if (MATTERS.test(there.code)) reading = filled(reading, readOne(there, [module]));
-  return withBatch(reading, new Script(module));
+  const { hidden, ...told } = withBatch(reading, new Script(module));
+  const isOpen = told.model === undefined && told.config === undefined && told.network === undefined;
+  return hidden !== undefined && isOpen ? { ...told, model: hidden } : told;
 }
 
 /** A batch that a loader gets in a way that is not followed: by what says how large it is. */
@@ -90,7 +92,16 @@ function readPasses(
 }
 
 const OF_THE_MODEL: readonly (keyof Reading)[] = [
-  ...(['model', 'config', 'network', 'classes', 'weights', 'attention', 'keepsSavedDtype'] as const),
+  ...([
+    'model',
+    'config',
+    'network',
+    'hidden',
+    'classes',
+    'weights',
+    'attention',
+    'keepsSavedDtype',
+  ] as const),
   ...(['rank', 'targets', 'adapterDropout', 'checkpointing', 'prepared', 'leaner'] as const),
 ];
 

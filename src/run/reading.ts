@@ -45,6 +45,8 @@ export interface Reading {
   readonly config?: Found<Readonly<Record<string, unknown>>>;
   /** A network of the project that is trained, where no other model is. */
   readonly network?: Found<Network>;
+  /** A load by a class that the code does not show: the model, where nothing else is. */
+  readonly hidden?: Untold<string>;
   /** Of the weights. */
   readonly weights?: Said<Weights>;
   readonly autocast?: Said<boolean>;

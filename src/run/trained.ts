@@ -144,7 +144,7 @@ function returnsOf(functionNode: PyNode): readonly PyNode[] {
 }
 
 /** What `self.model` is given anywhere in the file. */
-function assignedTo(module: PyModule, attribute: PyNode): readonly PyNode[] {
+export function assignedTo(module: PyModule, attribute: PyNode): readonly PyNode[] {
   const name = attribute.attribute?.text ?? '';
   return module.words(name).flatMap(({ parent }) => {
     const assignment = parent?.parent;

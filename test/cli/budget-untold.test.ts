@@ -303,13 +303,15 @@ test('one card has one size, whoever names it', async () => {
   expect(new Set(sizes)).toEqual(new Set(['22.81']));
 });
 
+/** What a budget of a project with this script says where it cannot be told. */
+async function told(script: string, ...words: readonly string[]): Promise<string> {
+  const cwd = folderWith({ 'src/train.py': script, 'requirements.txt': 'torch\n' });
+  const { code, stderr } = await memfix({ cwd, transforms }, 'budget', ...words);
+  expect(code).toBe(2);
+  return stderr.replaceAll(/\n\s+/g, ' ');
+}
+
 test('the next command keeps the path and the options, and what cannot be counted is said', async () => {
-  const told = async (script: string, ...words: readonly string[]) => {
-    const cwd = folderWith({ 'src/train.py': script, 'requirements.txt': 'torch\n' });
-    const { code, stderr } = await memfix({ cwd, transforms }, 'budget', ...words);
-    expect(code).toBe(2);
-    return stderr.replaceAll(/\n\s+/g, ' ');
-  };
   const words = ['src/train.py', '--fit', '24GB'];
   const open = SFT.replace('"gpt2"', 'name()');
   expect(await told(open, ...words)).toMatch(
@@ -340,4 +342,27 @@ for x in data:
     '`requirements.txt` is none of what a budget is made of Next: Give a training script (.py or .ipynb)',
   );
   expect(await told(net, 'src/train.py', 'nosuch.yaml')).toContain('`nosuch.yaml` does not exist');
+});
+
+test('a table of `nn.Embedding` is no model, and a network that a class holds is named', async () => {
+  const net = `import torch
+from torch import nn
+from extra import load
+
+class Lstm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding.from_pretrained(torch.zeros(8, 4))
+        self.cell = nn.LSTM(4, 4)
+
+class Solver:
+    def prepare(self):
+        self.model = Lstm().to("cuda")
+        self.optimizer = torch.optim.Adam(self.model.parameters())
+`;
+  const said = await told(net, 'src/train.py');
+  expect(said).toContain('this script trains `Lstm` (src/train.py:13), a network of its own');
+  expect(said).not.toContain('from_pretrained');
+  const table = 'from torch import nn\n\ntable = nn.Embedding.from_pretrained(rows)\n';
+  expect(await told(table, 'src/train.py')).toContain('No model found');
 });
