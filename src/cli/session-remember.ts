@@ -2,7 +2,7 @@ import type { EngineSetup } from '../engine/engine.js';
 import { askedTogether } from '../report/questions.js';
 import { forTerminal } from '../report/terminal.js';
 import { isAboutVersion, type Question } from '../semantic/question.js';
-import { answers, type Reach } from '../workspace/assumptions.js';
+import { answers, type Place, type Reach } from '../workspace/assumptions.js';
 import { type Ask, dropTyped, REDRAW, type Terminal } from './ask.js';
 import { CTRL_C } from './keys.js';
 import { hung, type Look, lookOf, noteText } from './screen.js';
@@ -11,7 +11,7 @@ import { hung, type Look, lookOf, noteText } from './screen.js';
 export type Remember = (
   transform: string,
   questions: readonly Question[],
-  path: string,
+  place: Place,
   reach: Reach,
 ) => {
   readonly note: string;
@@ -27,12 +27,13 @@ export type Remember = (
 export function covers(
   transform: string,
   questions: readonly Question[],
-  path: string,
+  { path, within }: Place,
   reach: Reach,
   isFor: (path: string) => boolean = () => true,
 ): NonNullable<EngineSetup['assumes']> {
-  return (other, question, at) =>
+  return (other, question, at, around) =>
     (reach === 'everywhere' ? isFor(at) : at === path) &&
+    (reach !== 'here' || within === undefined || around === within) &&
     questions.some((each) =>
       reach === 'here' || isAboutVersion(each)
         ? answers(transform, each, other, question)
@@ -46,15 +47,17 @@ function questionsText(asked: readonly string[], { paint, width }: Look): string
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function reachQuestion(count: number, file = 'the configuration'): string {
+function reachQuestion(count: number, { within }: Place, file = 'the configuration'): string {
   const what = count === 1 ? 'The yes to this question' : `The yes to these ${count} questions`;
-  return `${what} is written into ${file}. For this place only (t), for like questions in this file (f), or for like questions in all files (a)? Esc cancels.`;
+  const same = count === 1 ? 'this question' : 'these questions';
+  const where = within === undefined ? 'anywhere in this file' : `in \`${within}\` of this file only`;
+  return `${what} is written into ${file}. For ${same} ${where} (t), for like questions in this file (f), or for like questions in all files (a)? Esc cancels.`;
 }
 
 const ESCAPE = '\x1b';
 
 /**
- * Asks how far a yes to the questions of a finding in `path` reaches until that is said, or a key leaves the question;
+ * Asks how far a yes to the questions of a finding reaches until that is said, or a key leaves the question;
  * `file`: where the yes goes.
  */
 export async function reachAsked(
@@ -62,15 +65,15 @@ export async function reachAsked(
   terminal: Terminal,
   {
     questions,
-    path,
+    place,
     file,
-  }: { readonly questions: readonly Question[]; readonly path: string; readonly file: string | undefined },
+  }: { readonly questions: readonly Question[]; readonly place: Place; readonly file: string | undefined },
 ): Promise<{ readonly key: string; readonly reach: Reach | undefined }> {
   const look = lookOf(terminal);
-  const asked = askedTogether(questions, path);
+  const asked = askedTogether(questions, place.path);
   // The card may have room for some of them only.
   if (asked.length > 1) terminal.output.write(forTerminal(questionsText(asked, look)));
-  terminal.output.write(forTerminal(noteText(reachQuestion(asked.length, file), look)));
+  terminal.output.write(forTerminal(noteText(reachQuestion(asked.length, place, file), look)));
   for (;;) {
     const key = await ask.key(look.paint.bold('[t]his, [f]ile or [a]ll? '), true);
     // The rest of a word; and the next card is not on the screen yet.

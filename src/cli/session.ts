@@ -252,7 +252,8 @@ class Session {
       this.#take(take(resume(this.#review), 'Accepted. It asks nothing, so there is no yes to remember.'));
       return;
     }
-    const asked = { questions, path: item.path, file: this.input.assumesIn?.(item.path) };
+    const place = { path: item.path, ...(finding.within !== undefined && { within: finding.within }) };
+    const asked = { questions, place, file: this.input.assumesIn?.(item.path) };
     const { key, reach } = await reachAsked(this.#ask, this.input.terminal, asked);
     this.#onScreen = undefined;
     if (reach === undefined) {
@@ -261,7 +262,7 @@ class Session {
       return;
     }
     if (this.#hasLost(item)) return;
-    const about = [item.transform, questions, item.path, reach] as const;
+    const about = [item.transform, questions, place, reach] as const;
     const { file, note, isFor, takeBack = () => false } = this.input.remember(...about);
     this.#take(take(resume(this.#review), note));
     if (file === undefined) return;

@@ -20,7 +20,9 @@ export interface EngineSetup {
   readonly knownIds: ReadonlySet<string>;
   optionsFor(id: string): Options;
   /** Whether the answer to a question about this file is known to be yes: a person has said so. */
-  assumes?(transform: string, question: Question, path: string): boolean;
+  assumes?(transform: string, question: Question, path: string, within?: string): boolean;
+  /** The subject of a question with names of files that are the same wherever memfix is run. */
+  subjectFor?(subject: string): string;
   /**
    * The project around a file, made anew for each scan; without it every file is by itself. Its other files are parsed in
    * pieces where the file itself is; `self` is what they see of it.

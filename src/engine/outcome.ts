@@ -51,6 +51,8 @@ export interface Finding {
   readonly questions: readonly Question[];
   /** Questions whose yes the configuration assumes; absent where there are none. */
   readonly assumed?: readonly Question[];
+  /** The function or class around it, as `Net.forward`; absent at the level of the module. */
+  readonly within?: string;
   /** Keys of findings of this scan that are fixed by the same lines in another way: one of them can be taken. */
   readonly alternatives?: readonly string[];
   /** Which of the measured cases of its transform it is, by the first words of that figure. */

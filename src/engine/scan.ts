@@ -15,7 +15,7 @@ import { effectOf } from '../toolkit/effect.js';
 import { PluginFault } from '../toolkit/plugin-fault.js';
 import { asOne } from './alike.js';
 import { withAlternatives } from './alternatives.js';
-import { withAssumed } from './assumed.js';
+import { asRemembered, withAssumed } from './assumed.js';
 import { scanOfCells } from './cells.js';
 import type { EngineSetup } from './engine.js';
 import { floorIn } from './floor.js';
@@ -258,7 +258,8 @@ function findingsOf(setup: EngineSetup, transform: Transform, module: PyModule):
     const nth = equals.get(words) ?? 0;
     equals.set(words, nth + 1);
     const key = createHash('sha1').update(`${words}\0${nth}`).digest('hex').slice(0, 16);
-    const made = findingFor(transform, site, key, module, options);
+    const plain = findingFor(transform, site, key, module, options);
+    const made = asRemembered(setup, plain, site.node);
     const isOpposed = made.fix !== undefined && opposites.length > 0;
     const standing = withAssumed(setup, made, module.path);
     return { node: site.node, finding: isOpposed ? { ...standing, alternativeTo: opposites } : standing };

@@ -107,7 +107,7 @@ function table(properties: Schema): Schema {
   return { type: 'object', additionalProperties: false, properties };
 }
 
-/** `transform/kind(subject)@file`. */
+/** `transform/kind(subject)@file:function`. */
 function questionOf(transform: string): string {
   return `^${transform}/[a-z0-9-]+(?:\\(.+\\))?(?:@.+)?$`;
 }

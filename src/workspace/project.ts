@@ -3,7 +3,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Decide, Finding, Scan, SourceFile } from '../engine/outcome.js';
 import type { PythonParser } from '../syntax/parser.js';
 import { asWalked, changedUnder, discovered, withNamed } from './asked-files.js';
-import { isCovered } from './assumptions.js';
+import { isCovered, subjectsFrom } from './assumptions.js';
 import type { Catalogue } from './catalogue.js';
 import type { Config } from './config.js';
 import type { Logged, Premises } from './dependencies.js';
@@ -135,6 +135,14 @@ export class Project {
     return repositoryRoot(folder) ?? (isInside(folder, cwd) ? cwd : folder);
   }
 
+  /** What names of files in its `assume` are relative to: the same for all folders that memfix may be run in. */
+  #homeOf({ config: { path } }: Rules): string {
+    const { root } = this;
+    if (path === undefined) return root;
+    const home = repositoryRoot(dirname(path)) ?? dirname(path);
+    return isInside(home, root) || isInside(root, home) ? home : root;
+  }
+
   /** What lies around the files, up to the root of the repository, or to where the config says that the project ends. */
   get neighbourhood(): Neighbourhood {
     return this.#neighbourhoodOf(this.rules);
@@ -250,13 +258,15 @@ export class Project {
       const known = own.get(key);
       if (known !== undefined) return known;
       const neighbours = neighboursOf(rules);
+      const { cwd } = this.request;
       const engine = createEngine({
         parser,
         transforms: transforms.filter(({ meta }) => ids.has(meta.id)),
         knownIds: new Set(this.vocabulary.ids),
         optionsFor: (id) => rules.optionsFor(id),
-        assumes: (id, question, path) =>
-          isCovered(rules.config.assume, id, question, resolve(this.request.cwd, path)),
+        assumes: (id, question, path, within) =>
+          isCovered(rules.config.assume, id, question, resolve(cwd, path), within),
+        subjectFor: subjectsFrom(this.#homeOf(rules), cwd),
         around: (...asked) => neighbours.around(...asked),
       });
       own.set(key, engine);

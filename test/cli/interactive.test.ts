@@ -95,6 +95,24 @@ test('a yes for good is in the config, and no longer asked', async () => {
   ]);
 });
 
+test('a yes for this place is one for its function, in the session and later', async () => {
+  const two = 'def one():\n    risk()\n\n\nclass Net:\n    def one(self):\n        risk()\n';
+  const cwd = repositoryWith({ 'sub/a.py': two });
+  let answered = 0;
+  const ended = await inTerminal(join(cwd, 'sub'), ['apply', '-i'], (text, terminal) => {
+    const open = [...text.matchAll(/\((\d+)\/\d+\) [^\n]*\?=more /g)].length;
+    const typed = ['Y', 't\r', 'q'] as const;
+    const isNext = [open === 1, text.includes('[t]his, [f]ile or [a]ll'), open === 2][answered];
+    if (isNext === true) terminal.type(typed[answered++] ?? '');
+  });
+  expect(ended.text.replace(/\s+/g, ' ')).toContain('For this question in `one` of this file only (t)');
+  expect(read(cwd, 'memfix.toml')).toBe('assume = [\n    "calm-risk/read-here(risk)@sub/a.py:one",\n]\n');
+  expect(read(cwd, 'sub/a.py')).toBe(two.replace('risk', 'calm'));
+  put(cwd, { 'sub/a.py': two });
+  const json = JSON.parse((await memfix({ cwd }, 'check', '--output-format', 'json')).stdout);
+  expect(json.findings).toMatchObject([{ safety: 'safe' }, { safety: 'unsafe' }]);
+});
+
 test('the guards come before the first question', async () => {
   const cwd = repositoryWith({ 'a.py': 'hold()\n' });
   put(cwd, { 'a.py': 'hold()\n\n' });

@@ -28,18 +28,29 @@ test('a yes to anything else is for the transform that asked', () => {
 });
 
 test('like questions about a version are those about the same one', () => {
-  const entry = (reach: Reach) => entryFor('no-grad', version('torch 1.0 or newer'), 'a.py', reach);
+  const entry = (reach: Reach) => entryFor('no-grad', version('torch 1.0 or newer'), { path: 'a.py' }, reach);
   expect([entry('here'), entry('file'), entry('everywhere')]).toEqual([
     'no-grad/version(torch 1.0 or newer)@a.py',
     'no-grad/version(torch 1.0 or newer)@a.py',
     'no-grad/version(torch 1.0 or newer)',
   ]);
-  expect(entryFor('no-grad', sized('loader'), 'a.py', 'everywhere')).toBe('no-grad/sized');
+  expect(entryFor('no-grad', sized('loader'), { path: 'a.py' }, 'everywhere')).toBe('no-grad/sized');
+});
+
+test('in a session, a yes for this place is one for its function', () => {
+  const yes = covers('no-grad', [sized('loader')], { path: 'a.py', within: 'f' }, 'here');
+  const answered = [['a.py', 'f'], ['a.py', 'f.g'], ['a.py'], ['b.py', 'f']] as const;
+  expect(answered.map(([path, within]) => yes('no-grad', sized('loader'), path, within))).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
 });
 
 test('in a session, a yes for good answers what the entry that is written answers', () => {
   for (const reach of ['here', 'file', 'everywhere'] as const) {
-    const yes = covers('no-grad', [version('torch 1.0 or newer'), sized('loader')], 'a.py', reach);
+    const yes = covers('no-grad', [version('torch 1.0 or newer'), sized('loader')], { path: 'a.py' }, reach);
     expect(yes('amp-api', version('torch 0.4 or newer'), 'a.py')).toBe(true);
     expect(yes('no-grad', version('torch 2.3 or newer'), 'a.py')).toBe(false);
     expect(yes('no-grad', sized('batches'), 'a.py')).toBe(reach !== 'here');

@@ -95,22 +95,43 @@ it('an entry means as much as it names', () => {
     if (typeof found === 'string') throw new Error(found);
     return isCovered([found], id, asked, path);
   };
-  const here = entryFor('no-grad', question, 'src/a [1].py', 'here');
+  const here = entryFor('no-grad', question, { path: 'src/a [1].py' }, 'here');
   expect(here).toBe('no-grad/only-read(f(a, b))@src/a \\[1\\].py');
   expect(covered(here)).toBe(true);
   expect(covered(here, other)).toBe(false);
   expect(covered(here, question, '/p/src/b.py')).toBe(false);
   expect(covered(here, question, '/p/sub/src/a [1].py')).toBe(false);
   expect(covered(here, question, '/p/src/a [1].py', 'no-grad-block')).toBe(false);
-  const file = entryFor('no-grad', question, 'src/a [1].py', 'file');
+  const file = entryFor('no-grad', question, { path: 'src/a [1].py' }, 'file');
   expect([covered(file, other), covered(file, other, '/p/b.py')]).toEqual([true, false]);
-  const everywhere = entryFor('no-grad', question, 'src/a [1].py', 'everywhere');
+  const everywhere = entryFor('no-grad', question, { path: 'src/a [1].py' }, 'everywhere');
   expect([covered(everywhere, other, '/p/b.py'), covered(everywhere, other, '/p/b.py', 'x')]).toEqual([
     true,
     false,
   ]);
   expect(covered('no-grad/only-read@src/', other, '/p/src/deep/b.py')).toBe(true);
   expect(typeof assumptionIn('no-grad', '/p')).toBe('string');
+});
+
+it('an entry for this place is one for the function around it', () => {
+  const question = ask('only-read')`Is \`${'x'}\` only read?`;
+  const covered = (entry: string, path: string, around?: string) => {
+    const found = assumptionIn(entry, '/p');
+    if (typeof found === 'string') throw new Error(found);
+    return isCovered([found], 'no-grad', question, path, around);
+  };
+  for (const within of ['évaluer', 'Net.__call__', 'f.g2']) {
+    const here = entryFor('no-grad', question, { path: 'bin/train', within }, 'here');
+    expect(here).toBe(`no-grad/only-read(x)@bin/train:${within}`);
+    expect(covered(here, '/p/bin/train', within)).toBe(true);
+    expect(covered(here, '/p/bin/train', `${within}.h`)).toBe(false);
+    expect(covered(here, '/p/bin/train')).toBe(false);
+    expect(covered(here, '/p/bin/other', within)).toBe(false);
+  }
+  const file = entryFor('no-grad', question, { path: 'a.py', within: 'f' }, 'file');
+  expect(file).toBe('no-grad/only-read@a.py');
+  const odd = 'no-grad/only-read(x)@a:b.py';
+  expect([covered(odd, '/p/a:b.py', 'f'), covered(odd, '/p/a', 'b.py')]).toEqual([true, false]);
 });
 
 it('writes down once what several questions come to', () => {

@@ -198,10 +198,11 @@ function assumedIn({ project }: Look, path: string): string {
 
 /** Writes into the config that is in force, or makes one beside the project. */
 function rememberer({ project }: Look, writer: Writer): Remember {
-  return (transform, questions, path, reach) => {
+  return (transform, questions, at, reach) => {
+    const { path } = at;
     const file = assumeFile(project.rulesFor(path).config.path, project.root);
     const { cwd } = project.request;
-    const place = shownFrom(dirname(file), resolve(cwd, path));
+    const place = { ...at, path: shownFrom(dirname(file), resolve(cwd, path)) };
     const { isolated, isTarget } = project.request;
     if (isolated || isTarget) {
       const flag = isolated ? '--isolated' : '--strict-config';
