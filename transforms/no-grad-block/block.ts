@@ -135,7 +135,9 @@ export function* doubtsAboutBlock(module: PyModule, run: GradlessPart): Generato
   }
   const loss = run.mayTrain === true ? unspentLoss(module, run) : undefined;
   if (loss !== undefined)
-    yield unknown(ask('only-reported')`Is it meant that \`${loss}\`, as computed here, takes part in no backward?`);
+    yield unknown(
+      ask('only-reported')`Is it meant that \`${loss}\`, as computed here, takes part in no backward?`,
+    );
   const isIterated = run.wrapped.some((each) => [...each.walk()].some(({ type }) => type.startsWith('for_')));
   const iterated = isIterated ? differentiatesWhenIterated(module) : undefined;
   if (iterated !== undefined)
