@@ -262,7 +262,7 @@ function footLines(card: Card, look: Look, most: number): string[] {
   }
   if (untold > 0)
     lines.push(
-      ...wrap(`and ${plural(untold, 'more question')}: i shows all`, width, {
+      ...wrap(`and ${plural(untold, 'more question')}, which y answers too: i shows all`, width, {
         first: ' '.repeat(LABEL),
         rest: ' '.repeat(LABEL),
       }).map(paint.yellow),
