@@ -16,16 +16,11 @@ export function configured(
   script: Script,
   made: readonly PyNode[],
 ): { readonly reading: Reading; readonly call: PyNode } | undefined {
-  const { config } = configuration(script);
-  if (config === undefined) return undefined;
-  const isGiven = (call: PyNode) =>
-    argumentsOf(call).some((each) => {
-      const value = each.type === 'keyword_argument' ? each.value : each;
-      const own = value?.type === 'identifier' ? onlyValue(script.module, value) : value;
-      return own !== undefined && own.type === 'call' && script.placeOf(own) === config.place;
-    });
+  const configs = configurations(script);
+  const isGiven = (call: PyNode) => configs.some((each) => isGivenTo(script, call, each));
   const call = made.find(isGiven);
-  if (call === undefined) return undefined;
+  const config = call && configs.find((each) => isGivenTo(script, call, each));
+  if (call === undefined || config === undefined) return undefined;
   const classes = headOf(script, call, config);
   const instead = made.filter(
     (each, index) =>
@@ -69,20 +64,39 @@ function headOf(
       };
 }
 
-/** `LlamaConfig(hidden_size=1024, …)`: a model that is made here. */
-export function configuration(script: Script): { readonly config?: NonNullable<Reading['config']> } {
+type Config = NonNullable<Reading['config']>;
+
+/** Whether a call that makes a model gets this configuration. */
+export function isGivenTo(script: Script, call: PyNode, config: Config): boolean {
+  return argumentsOf(call).some((each) => {
+    const value = each.type === 'keyword_argument' ? each.value : each;
+    const own = value?.type === 'identifier' ? onlyValue(script.module, value) : value;
+    return own !== undefined && own.type === 'call' && script.placeOf(own) === config.place;
+  });
+}
+
+/** `LlamaConfig(hidden_size=1024, …)`: models that are made here. */
+export function configurations(script: Script): readonly Config[] {
   const { module } = script;
-  for (const [name, model] of CONFIGURATIONS) {
-    const [first] = callsNamed(module, name);
-    const callee = first?.call.function;
-    if (first === undefined || callee === undefined) continue;
-    if (qualifiedName(module, callee)?.startsWith('transformers.') !== true) continue;
-    const settings = argumentsOf(first.call).flatMap((argument) => {
-      const key = argument.type === 'keyword_argument' ? argument.name?.text : undefined;
-      const value = argument.value && script.value(argument.value)?.value;
-      return key === undefined || value === undefined ? [] : [[key, value] as const];
-    });
-    return { config: script.found({ model_type: model, ...Object.fromEntries(settings) }, first.call) };
-  }
-  return {};
+  return [...CONFIGURATIONS].flatMap(([name, model]) =>
+    callsNamed(module, name).flatMap(({ call }) => {
+      const callee = call.function;
+      if (callee === undefined || qualifiedName(module, callee)?.startsWith('transformers.') !== true)
+        return [];
+      const settings = argumentsOf(call).flatMap((argument) => {
+        const key = argument.type === 'keyword_argument' ? argument.name?.text : undefined;
+        const value = argument.value && script.value(argument.value)?.value;
+        return key === undefined || value === undefined ? [] : [[key, value] as const];
+      });
+      return [script.found({ model_type: model, ...Object.fromEntries(settings) }, call)];
+    }),
+  );
+}
+
+/** The first of them; of a load, that which it is given, or any where the load does not say which model it is. */
+export function configuration(script: Script, load?: { readonly call: PyNode; readonly isNamed: boolean }) {
+  const configs = configurations(script);
+  const given = load && configs.find((each) => isGivenTo(script, load.call, each));
+  const config = given ?? (load?.isNamed === true ? undefined : configs[0]);
+  return config === undefined ? {} : { config };
 }

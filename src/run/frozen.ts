@@ -8,9 +8,14 @@ import { parameterGiven } from './passes.js';
 import { definitionOf, makersOf, type Trained } from './trained.js';
 
 /** Where a file, or a function that gets the model, freezes parameters of the model that is trained. */
-export function frozenIn(module: PyModule, trained: Trained): string | undefined {
-  const own = freezesIn(module).find(({ owners, node }) =>
-    owners.some((owner) => isTrained(module, owner, trained) || isPartOf(node, trained)),
+export function frozenIn(
+  module: PyModule,
+  trained: Trained,
+  isAfter: (node: PyNode) => boolean,
+): string | undefined {
+  const own = freezesIn(module).find(
+    ({ owners, node }) =>
+      !isAfter(node) && owners.some((owner) => isTrained(module, owner, trained) || isPartOf(node, trained)),
   );
   if (own !== undefined) return spotOf(module, own.node);
   for (const name of trained.texts)

@@ -53,7 +53,11 @@ export function readModel(script: Script, trainers: readonly PyNode[], trained: 
   const named = call === undefined ? namedTo(script, trainers) : undefined;
   if (named !== undefined) return { ...named, ...others(undefined) };
   const first = call ?? running[0];
-  if (first !== undefined) return { ...loaded(script, first), ...configuration(script), ...others(first) };
+  if (first !== undefined) {
+    const own = loaded(script, first);
+    const isNamed = toldOf(own.model) !== undefined;
+    return { ...own, ...configuration(script, { call: first, isNamed }), ...others(first) };
+  }
   return { ...unloaded(script), ...others(undefined) };
 }
 

@@ -41,6 +41,13 @@ export function readOthers(
     others.push({ place, words: shownCode(call), passes: passes === Infinity ? 1 : passes, ...rest });
   };
   for (const call of copiesIn(script, trained)) add(call, { model: 'copy' });
+  for (const { module, call } of trained.makers) {
+    const name = targetOf(call)?.text;
+    if (module !== script.module || chosen === undefined || call === chosen || name === undefined) continue;
+    if (name === targetOf(chosen)?.text || script.runs(call).answer === 'no' || !isTrainedToo(script, name))
+      continue;
+    open.push(`\`${name}\` (${script.placeOf(call)}) is trained as well, and is not counted.`);
+  }
   for (const load of loads) {
     if (
       load === chosen ||

@@ -11,6 +11,7 @@ import { Script } from './script.js';
 import { readSettings } from './settings.js';
 import { type Trained, trainedIn } from './trained.js';
 import { readTrainer, trainerOf } from './trainer.js';
+import { oneTraining } from './trainings.js';
 
 /** Words of a file that loads, adapts or trains a model, or reads its texts. */
 const MATTERS = /from_pretrained|LoraConfig|TrainingArguments|\bTrainer\b|SFTConfig|max_length|DataLoader\(/;
@@ -40,13 +41,13 @@ function withBatch(reading: Reading, script: Script): Reading {
 
 function readOne(module: PyModule, callers: readonly PyModule[] = []): Reading {
   const script = new Script(module, callers);
-  const parts = trainerOf(script);
+  const { parts, open, isAfter } = oneTraining(script, trainerOf(script));
   const trained = trainedIn(module, parts.trainers);
   const model = readModel(script, parts.trainers, trained);
   const trainer = readTrainer(script, parts);
   const adapters = readAdapters(script);
   const { looped, ...passes } = readPasses(script, trained);
-  const place = adapters.rank === undefined ? frozenIn(module, trained) : undefined;
+  const place = adapters.rank === undefined ? frozenIn(module, trained, isAfter) : undefined;
   const frozen =
     place === undefined
       ? []
@@ -63,7 +64,7 @@ function readOne(module: PyModule, callers: readonly PyModule[] = []): Reading {
     ...adapters,
     ...passes,
     remarks: [...(model.remarks ?? []), ...(trainer.remarks ?? []), ...(adapters.remarks ?? []), ...frozen],
-    open: [...(model.open ?? []), ...(trainer.open ?? []), ...(adapters.open ?? []), ...looped],
+    open: [...open, ...(model.open ?? []), ...(trainer.open ?? []), ...(adapters.open ?? []), ...looped],
   };
 }
 

@@ -1,5 +1,6 @@
 import { ARGUMENT_WORDS } from '../library/huggingface.js';
 import { callsNamed, lastName } from '../semantic/called-name.js';
+import { ancestryOf } from '../semantic/definitions.js';
 import { givenIn } from '../semantic/given.js';
 import type { PyModule } from '../semantic/module.js';
 import { isAtLeast } from '../semantic/standing.js';
@@ -15,6 +16,7 @@ import {
 } from '../torch/huggingface/huggingface.js';
 import { optimizerNamed, type Reading, type Said, toldOf, type Untold } from './reading.js';
 import { asFlag, asNumber, asText, type Script } from './script.js';
+import { definitionOf } from './trained.js';
 
 /** The trainer of a script: its class, and its arguments where a call makes them. */
 export interface TrainerParts {
@@ -56,10 +58,19 @@ function trainerCalls(module: PyModule): readonly PyNode[] {
   return [...new Set(names.map(({ text }) => text))]
     .flatMap((word) => callsNamed(module, word))
     .map(({ call }) => call)
-    .filter(
-      (call) =>
-        call.function !== undefined && isTrainerClass(module, call.function) && !isTestCode(module, call),
-    );
+    .filter((call) => isTrainerCall(module, call) && !isTestCode(module, call));
+}
+
+function isTrainerCall(module: PyModule, call: PyNode): boolean {
+  if (call.function !== undefined && isTrainerClass(module, call.function)) return true;
+  // One of the project's own, in another file.
+  const there = definitionOf(module, call);
+  return (
+    there?.node.type === 'class_definition' &&
+    ancestryOf(there.module, there.node).imported.some((path) =>
+      /^(?:transformers|trl)\..*Trainer$/.test(path),
+    )
+  );
 }
 
 /** The parser that makes trainer arguments of the command line. */

@@ -297,3 +297,62 @@ model = AutoModelForCausalLM.from_pretrained("out/tuned")
   expect(told).toContain('attention flash train.py:6');
   expect(told).toContain('dtype int4 train.py:5');
 });
+
+const TWO = `from transformers import AutoModelForTokenClassification, BertConfig, BertForTokenClassification
+from transformers import Trainer, TrainingArguments
+from distil import StudentTrainer
+
+large = AutoModelForTokenClassification.from_pretrained("bert-base-cased", num_labels=9)
+args = TrainingArguments("out", bf16=True, per_device_train_batch_size=16)
+trainer = Trainer(model=large, args=args, train_dataset=data)
+trainer.train()
+for p in large.parameters():
+    p.requires_grad_(False)
+config = BertConfig(hidden_size=384, num_hidden_layers=8, num_attention_heads=8, num_labels=9)
+small = BertForTokenClassification(config)
+args = TrainingArguments("out", per_device_train_batch_size=32)
+trainer = StudentTrainer(teacher=large, model=small, args=args, train_dataset=data)
+trainer.train()
+`;
+const DISTIL = 'from transformers import Trainer\n\nclass StudentTrainer(Trainer):\n    pass\n';
+
+test('of two trainings in one file one is counted by its own settings, and the other is said', async () => {
+  const text = await budget({ 'train.py': TWO, 'distil.py': DISTIL });
+  expect(text).toContain('109.51M parameters, mixed');
+  expect(text).toContain('batch 16 × 512 · 12 layers × 768');
+  expect(text).toContain(
+    '2 trainings are here, `Trainer` (train.py:7), `StudentTrainer` (train.py:14): the first is counted',
+  );
+  expect(text).not.toContain('to spare');
+  expect(text).not.toContain('Parameters are frozen');
+  const start = TWO.split('\n');
+  const second = [...start.slice(0, 5), ...start.slice(10, 14), ...start.slice(5, 8)].join('\n');
+  const turned = await budget({ 'train.py': second, 'distil.py': DISTIL });
+  expect(turned).toContain('batch 32 × 512 · 8 layers × 384');
+  expect(turned).toContain('2 trainings are here, `StudentTrainer`');
+});
+
+test('a trainer that only evaluates is no second training', async () => {
+  const more = 'Trainer(model=large, args=TrainingArguments("eval", bf16=True)).evaluate(data)\n';
+  const script = `${TWO.split('\n').slice(0, 8).join('\n')}\n${more}`;
+  expect(await budget({ 'train.py': script, 'distil.py': DISTIL })).not.toContain('trainings are here');
+});
+
+test('two optimizers of two models: the one that is not counted is said', async () => {
+  const text = await budget({
+    'train.py': `import torch
+from transformers import AutoModelForCausalLM
+
+large = AutoModelForCausalLM.from_pretrained("gpt2-xl").cuda()
+small = AutoModelForCausalLM.from_pretrained("gpt2").cuda()
+first = torch.optim.AdamW(large.parameters())
+second = torch.optim.AdamW(small.parameters())
+for batch in data:
+    large(batch).loss.backward()
+    first.step()
+    small(batch).loss.backward()
+    second.step()
+`,
+  });
+  expect(text).toContain('`small` (train.py:5) is trained as well, and is not counted');
+});
