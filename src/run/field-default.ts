@@ -64,8 +64,20 @@ function settingsBehind(module: PyModule, object: PyNode, hops: number): Setting
     const set = assignedToSelf(module, node);
     return set && settingsBehind(module, set, hops + 1);
   }
-  const [only, ...others] = node.type === 'identifier' ? waysReaching(module, node) : [];
-  if (only === undefined || others.length > 0) return undefined;
+  const ways = node.type === 'identifier' ? waysReaching(module, node) : [];
+  const [only, ...others] = ways;
+  if (only === undefined) return undefined;
+  if (others.length > 0) {
+    // `parse_json_file(…)` in one branch and `parse_args_into_dataclasses()` in the other.
+    const found = ways.map((way) =>
+      way.kind === 'part'
+        ? parsedClass(module, way.value, way.node.parent?.named.indexOf(way.node) ?? -1)
+        : undefined,
+    );
+    return found.every((each) => each !== undefined && each.classNode === found[0]?.classNode)
+      ? found[0]
+      : undefined;
+  }
   if (only.kind === 'value') return settingsBehind(module, only.value, hops + 1);
   if (only.kind === 'part') {
     const at = only.node.parent?.named.indexOf(only.node) ?? -1;
@@ -96,7 +108,7 @@ function parsedClass(module: PyModule, value: PyNode, at: number): Settings | un
   const call = unparenthesized(value);
   if (
     call.type !== 'call' ||
-    !/^parse_(?:args_into_dataclasses|args_and_config)$/.test(methodName(call) ?? '')
+    !/^parse_(?:args_into_dataclasses|args_and_config|json_file|yaml_file|dict)$/.test(methodName(call) ?? '')
   )
     return undefined;
   const makers = ['HfArgumentParser', 'TrlParser'].flatMap((name) => callsNamed(module, name));

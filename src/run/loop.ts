@@ -110,10 +110,25 @@ function lengthIn(script: Script): Said<number> | undefined {
       ? (script.said(entry, value, asNumber) ?? [])
       : [];
   });
+  if (said.length === 0) return lengthGiven(script);
   const untold = said.find((each) => toldOf(each) === undefined);
   const longest = said.flatMap((each) => toldOf(each) ?? []).sort((a, b) => b.value - a.value)[0];
   if (untold === undefined) return longest;
   return longest === undefined ? untold : { ...untold, likely: longest.value };
+}
+
+/** `make_dataset(max_seq_length=512)`: what a function of the project is given, which is likely to cut to it. */
+function lengthGiven(script: Script): Said<number> | undefined {
+  const [longest] = givenIn(script.module, 'max_seq_length')
+    .flatMap(({ entry, value }) => toldOf(script.said(entry, value, asNumber)) ?? [])
+    .sort((a, b) => b.value - a.value);
+  return (
+    longest && {
+      place: longest.place,
+      why: `\`${longest.words.split(';', 1)[0]}\` is taken for the length that data is cut to`,
+      likely: longest.value,
+    }
+  );
 }
 
 function paddingIn(script: Script): PyNode | undefined {

@@ -4,11 +4,13 @@ import { type Given, givenIn } from '../semantic/given.js';
 import type { PyModule } from '../semantic/module.js';
 import { spreadsNone } from '../semantic/spread.js';
 import { argumentsOf, keywordArgument } from '../semantic/statements.js';
+import { waysReaching } from '../semantic/variables.js';
 import type { PyNode } from '../syntax/node.js';
 import { DTYPE_WORDS, type Found, type Said, type Untold } from './reading.js';
 import { isTrue, type Plain, shown, type Told, valueOf } from './value.js';
 
 const LONGEST = 60;
+const MAX_HOPS = 3;
 
 /** A script that is read: what its nodes say, and where. */
 export class Script {
@@ -18,8 +20,27 @@ export class Script {
     private readonly callers: readonly PyModule[] = [],
   ) {}
 
+  /** Branches inside questions of branches are followed this far. */
+  private hops = 0;
+
   value(node: PyNode): Told | undefined {
-    return valueOf(this.module, node, this.callers);
+    return valueOf(this.module, node, this.callers) ?? this.ofBranch(node);
+  }
+
+  /** A variable that several branches set: by the one that runs. */
+  private ofBranch(node: PyNode): Told | undefined {
+    if (node.type !== 'identifier' || this.hops >= MAX_HOPS) return undefined;
+    const ways = waysReaching(this.module, node);
+    const values = ways.flatMap((way) => (way.kind === 'value' ? way.value : []));
+    if (values.length !== ways.length || values.length < 2) return undefined;
+    this.hops++;
+    const asked = values.map((value) => ({ value, ...this.runs(value) }));
+    this.hops--;
+    const [only, ...others] = asked.filter(({ answer }) => answer !== 'no');
+    if (only === undefined || only.answer !== 'yes' || others.length > 0) return undefined;
+    const told = valueOf(this.module, only.value, this.callers);
+    const by = told?.by ?? asked.find((each) => each.by !== undefined)?.by;
+    return told && { ...told, ...(by !== undefined && { by }) };
   }
 
   found<T>(value: T, node: PyNode, by?: string): Found<T> {

@@ -26,8 +26,21 @@ function readShell(path: string, text: string, script: string | undefined): Read
     if (isUnread) unread.set(name, { place, why: `\`${words}\` is not read`, isGiven: true });
     else scalars.set(name, { value, place, words });
   }
-  return { ...readingOf(scalars, unread), remarks };
+  const known = new Set<string>(Object.values(NAMES).flat());
+  const left = options.filter(({ name }) => MATTERS.test(name) && !known.has(name));
+  const shown = left.map(({ words, line }) => `\`${words}\` (${path}:${line})`).join(', ');
+  return {
+    ...readingOf(scalars, unread),
+    remarks: [
+      ...remarks,
+      ...(left.length > 0 ? [`Options that may matter and are not read: ${shown}.`] : []),
+    ],
+  };
 }
+
+/** Names of options, mostly of the script's own, that are likely to change what a run needs. */
+const MATTERS =
+  /(?:^|_)k?bits?(?:_|$)|quant|^lora_(?!alpha)|peft|^max_(?!new|gen).*len|seq_len|checkpointing|freez|trainable|modules_to_save|deepspeed|fsdp/;
 
 type Scalars = ReadonlyMap<string, Found<YamlScalar>>;
 

@@ -203,7 +203,13 @@ function ofEither(node: PyNode, next: Next): Told | undefined {
 function ofComparison(node: PyNode, next: Next): Told | undefined {
   const [left, right, more] = node.named;
   const operator = node.text.slice((left?.end ?? 0) - node.start, (right?.start ?? 0) - node.start).trim();
-  const [one, two] = [next(left), next(right)];
+  const one = next(left);
+  if (/^(?:not\s+)?in$/.test(operator) && /^(?:list|tuple|set)$/.test(right?.type ?? '')) {
+    const values = right?.named.map((each) => next(each)?.value);
+    if (one === undefined || more !== undefined || values?.includes(undefined) !== false) return undefined;
+    return { ...one, value: values.includes(one.value) === (operator === 'in') };
+  }
+  const two = next(right);
   if (one === undefined || two === undefined || more !== undefined) return undefined;
   const isSame = one.value === two.value;
   const by = { ...one, ...two };

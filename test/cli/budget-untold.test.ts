@@ -366,3 +366,44 @@ class Solver:
   const table = 'from torch import nn\n\ntable = nn.Embedding.from_pretrained(rows)\n';
   expect(await told(table, 'src/train.py')).toContain('No model found');
 });
+
+test('fields of dataclasses that the command line or a file fills, and the branch that their default takes', async () => {
+  const line = await linesOf({
+    'train.py': `import sys
+from dataclasses import dataclass, field
+from typing import Optional
+from peft import LoraConfig, get_peft_model
+from transformers import AutoModelForCausalLM, HfArgumentParser, Trainer, TrainingArguments
+from rows import make_rows
+
+@dataclass
+class OurArguments:
+    name: str = field(default="gpt2")
+    max_seq_length: Optional[int] = field(default=640)
+    bits: Optional[int] = field(default=16)
+    rank: Optional[int] = field(default=4)
+
+parser = HfArgumentParser((OurArguments, TrainingArguments))
+if len(sys.argv) == 2 and sys.argv[1].endswith(".json"):
+    ours, args = parser.parse_json_file(json_file=sys.argv[1])
+else:
+    ours, args = parser.parse_args_into_dataclasses()
+rows = make_rows(max_seq_length=ours.max_seq_length)
+if ours.bits in [4, 8]:
+    four = ours.bits == 4
+else:
+    four = False
+model = AutoModelForCausalLM.from_pretrained(ours.name, load_in_4bit=four)
+model = get_peft_model(model, LoraConfig(r=ours.rank))
+Trainer(model=model, args=args, train_dataset=rows).train()
+`,
+  });
+  expect(line('model')[1]).toBe('gpt2, 124.44M');
+  expect(line('LoRA rank').slice(1)).toEqual([
+    '4',
+    'train.py:26',
+    'r=ours.rank; `--rank` on the command line goes first',
+  ]);
+  expect(line('dtype')[1]).not.toContain('int');
+  expect(line('sequence')[1]).toBe('640');
+});
