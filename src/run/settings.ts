@@ -31,10 +31,8 @@ function readShell(path: string, text: string, script: string | undefined): Read
   const shown = left.map(({ words, line }) => `\`${words}\` (${path}:${line})`).join(', ');
   return {
     ...readingOf(scalars, unread),
-    remarks: [
-      ...remarks,
-      ...(left.length > 0 ? [`Options that may matter and are not read: ${shown}.`] : []),
-    ],
+    remarks,
+    ...(left.length > 0 && { open: [`Options that may matter and are not read: ${shown}.`] }),
   };
 }
 
