@@ -101,7 +101,7 @@ function hiddenLoad(script: Script): Untold<string> | undefined {
 
 function loaded(script: Script, call: PyNode): Reading {
   const { module } = script;
-  const model = script.argument(call, 'pretrained_model_name_or_path', 0, asText);
+  const model = script.argument(call, 'pretrained_model_name_or_path', 0, asText) ?? nameless(script, call);
   const classes = classesOf(script, call);
   const quantized = quantization(script, call);
   const weights = quantized ?? dtypeGiven(script, call) ?? castBelow(script, call);
@@ -116,6 +116,15 @@ function loaded(script: Script, call: PyNode): Reading {
     ...(isAtLeast(module, 'transformers', '5.0') === 'yes' &&
       weights === undefined && { keepsSavedDtype: script.found(true, call) }),
   };
+}
+
+/** A name that is `None` by default is said when it runs. */
+function nameless(script: Script, call: PyNode): Said<string> | undefined {
+  const [first] = argumentsOf(call);
+  const isNone = first !== undefined && script.value(first)?.value === null;
+  return isNone
+    ? script.untold<string>(first, undefined, 'is `None` here, and is said when it runs')
+    : undefined;
 }
 
 function isAuto(value: Plain): boolean | undefined {

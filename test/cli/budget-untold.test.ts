@@ -407,3 +407,20 @@ Trainer(model=model, args=args, train_dataset=rows).train()
   expect(line('dtype')[1]).not.toContain('int');
   expect(line('sequence')[1]).toBe('640');
 });
+
+test('a name that is None by default is no missing model', async () => {
+  const script = `from dataclasses import dataclass, field
+from transformers import AutoModelForCausalLM, HfArgumentParser, Trainer, TrainingArguments
+
+@dataclass
+class OurArguments:
+    name: str = field(default=None)
+
+ours, args = HfArgumentParser((OurArguments, TrainingArguments)).parse_args_into_dataclasses()
+model = AutoModelForCausalLM.from_pretrained(ours.name)
+Trainer(model=model, args=args).train()
+`;
+  expect(await told(script, 'src/train.py')).toContain(
+    'Which model cannot be told `ours.name` is `None` here, and is said when it runs (src/train.py:9)',
+  );
+});
