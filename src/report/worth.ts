@@ -71,14 +71,19 @@ export function mostWorth(
           `    ${paint.bold(command)}`,
         ])
       : lines),
-    ...widerNote(chosen, weights, width),
+    ...widerNote(chosen, report, weights, width),
   ];
 }
 
 /** Why one command does not select as the others do. */
-function widerNote(chosen: readonly Shown[], weights: Weights, width: number): readonly string[] {
-  const wider = chosen.find(
-    ({ finding: { transform, fix } }) => fix !== undefined && weights.isWiderWhenNamed(transform),
+function widerNote(
+  shown: readonly Shown[],
+  report: Report,
+  weights: Weights,
+  width: number,
+): readonly string[] {
+  const wider = shown.find(
+    ({ finding: { transform, fix } }) => fix !== undefined && isWider(transform, report, weights),
   );
   if (wider === undefined) return [];
   const { transform } = wider.finding;
@@ -86,16 +91,22 @@ function widerNote(chosen: readonly Shown[], weights: Weights, width: number): r
   return wrap(note, width, { first: '  ', rest: '  ' });
 }
 
+/** A command that names the transform would look for more than this run did, which did not name it. */
+function isWider(transform: string, { chosen = '' }: Report, weights: Weights): boolean {
+  return weights.isWiderWhenNamed(transform) && !chosen.split(/[\s,=]+/).includes(transform);
+}
+
 /** It does what was shown, and no more. */
 function commandFor(
   path: string,
   { transform, safety, fix, alternativeTo }: Finding,
-  { terms = '', chosen = '', held, isWithoutGit }: Report,
+  report: Report,
   weights: Weights,
 ): string {
+  const { terms = '', chosen = '', held, isWithoutGit } = report;
   if (fix === undefined) return `memfix explain ${transform}`;
   const isTaken = safety === 'safe' && alternativeTo === undefined;
-  const which = weights.isWiderWhenNamed(transform)
+  const which = isWider(transform, report, weights)
     ? ['--fixable', transform, chosen]
     : ['--select', transform];
   const allowed = [

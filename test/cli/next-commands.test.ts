@@ -42,6 +42,10 @@ test('a proposed command fixes what was shown, also where a transform finds more
   expect(stderr).toContain(
     '  `--fixable`, since `--select factory-device` would look for more than is shown here.\n',
   );
+  const named = await memfix(setting, 'check', '--select', 'factory-device', 'a.py');
+  const [selected = []] = proposed(named.stderr).filter((each) => each.includes('factory-device'));
+  expect(selected.join(' ')).toBe('apply --select factory-device a.py');
+  expect(named.stderr).not.toContain('would look for more');
   await memfix(setting, ...words);
   const now = readFileSync(join(cwd, 'a.py'), 'utf8');
   expect([now.match(/device=x\.device/g)?.length, now.includes('torch.zeros(10).to(where)')]).toEqual([
