@@ -2,7 +2,13 @@ import { packageOf, row } from '../../src/library/library.js';
 import { WRAPS_MODULE } from '../../src/library/names.js';
 import { attributeValues } from '../../src/semantic/attributes.js';
 import { calledDefinition, classAround, definitionBehind } from '../../src/semantic/definitions.js';
-import { boundElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
+import {
+  boundElsewhere,
+  type Elsewhere,
+  leadsInside,
+  lineageOf,
+  mayBeOfProject,
+} from '../../src/semantic/elsewhere.js';
 import type { Definition } from '../../src/semantic/flow.js';
 import { valuesGiven } from '../../src/semantic/function-uses.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -185,16 +191,8 @@ function ofPath(module: PyModule, path: string): Leads {
 }
 
 function isForeign(module: PyModule, path: string): boolean {
-  if (isOfKnownLoading(path) || path.startsWith('.') || module.around.text(path) !== undefined) return false;
-  for (let at = path; at.includes('.'); ) {
-    if (boundElsewhere(module, at) !== undefined) return false;
-    const name = at.slice(at.lastIndexOf('.') + 1);
-    at = at.slice(0, at.lastIndexOf('.'));
-    // A folder of the project may have the name of a package, and nothing of it.
-    const home = module.around.text(at);
-    if (home !== undefined) return !new RegExp(`\\b${name}\\b|\\bimport[ \\t]*\\*`).test(home);
-  }
-  return true;
+  if (isOfKnownLoading(path) || mayBeOfProject(module, path) || leadsInside(module, path)) return false;
+  return boundElsewhere(module, path) === undefined;
 }
 
 function ofStarred(module: PyModule, name: string): Leads {
