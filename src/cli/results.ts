@@ -41,11 +41,13 @@ export function sayAssumed(context: Context, report: Report): void {
 export function withWishes({ args }: Context, report: Report): Report {
   const onlyChanged = args.given.some((name) => name === 'changed' || name === 'staged' || name === 'since');
   const takesUnsafe = args.choice('unsafe-fixes') === true;
+  const allowsDirty = args.given.includes('allow-dirty');
   const { aim, terms, chosen, limits, isLogPiped } = args;
   return {
     ...report,
     onlyChanged,
     takesUnsafe,
+    allowsDirty,
     aim,
     terms,
     chosen,

@@ -78,7 +78,8 @@ export function summarizeApplied(report: Report, isVerbose: boolean, isPart = fa
       : open === findings && rest.length === 1
         ? 'each'
         : open;
-  const asks = open > 0 ? `, ${command('apply -i', report.aim)} asks about ${about}` : '';
+  const session = report.allowsDirty === true ? 'apply -i --allow-dirty' : 'apply -i';
+  const asks = open > 0 ? `, ${command(session, report.aim)} asks about ${about}` : '';
   // Why a file was skipped is told above.
   const next =
     isVerbose || findings + refused === 0

@@ -30,6 +30,8 @@ export interface Report {
   readonly fixed?: Fixed;
   /** Files whose fixes `apply` would leave alone: they have changes that are not committed. */
   readonly held?: ReadonlySet<string>;
+  /** `apply` was told to write such files, too. */
+  readonly allowsDirty?: boolean;
   /** Files with fixes are in no git repository: `apply` wants to be told. */
   readonly isWithoutGit?: boolean;
   /** The findings that `apply` fixed. */

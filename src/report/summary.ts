@@ -131,9 +131,12 @@ function nextStep(counts: Tally, report: Report): string {
 
 /** What `apply` would leave alone. */
 function heldSentence({ held }: Tally, report: Report): string {
-  const count = held.safe + held.unsafe + held.advice;
+  const asked = held.unsafe > 0 ? held.unsafe : held.advice;
+  const count = held.safe > 0 ? held.safe : asked;
   if (count === 0) return '';
   const files = report.held?.size ?? 0;
   const where = `${count === 1 ? 'is' : 'are'} in ${files === 1 ? 'a file' : `${files} files`} with uncommitted changes`;
-  return ` ${plural(count, 'fix', 'fixes')} ${where}: commit ${files === 1 ? 'it' : 'them'} first, or run ${command('apply --allow-dirty', report.aim)}.`;
+  const run = held.safe > 0 ? 'apply --allow-dirty' : 'apply -i --allow-dirty';
+  const more = held.safe > 0 && held.unsafe > 0 ? `; with \`-i\` it asks about ${asked} more` : '';
+  return ` ${plural(count, 'fix', 'fixes')} ${where}: commit ${files === 1 ? 'it' : 'them'} first, or run ${command(run, report.aim)}${more}.`;
 }

@@ -120,12 +120,12 @@ export class Vocabulary {
     return new Set(chosen.map(({ id }) => id));
   }
 
-  /** Whether one of these names asks for more of a transform than it does by default. */
+  /** Whether one of these names asks for more of a transform than it does by default; a symptom asks for fewer transforms only. */
   isNamed(names: readonly string[], id: string): boolean {
     const entry = this.entry(id);
     return names.map(known).some((name) => {
       const kind = this.#kinds.get(name);
-      if (name === 'default' || kind === undefined) return false;
+      if (name === 'default' || kind === undefined || kind === 'symptom') return false;
       return means(name, kind, entry) || (name === 'opt-in' && hasMore(entry));
     });
   }

@@ -7,7 +7,7 @@ import type { Request } from './project.js';
 import type { Vocabulary } from './selection.js';
 import { wildcardIn } from './wildcards.js';
 
-/** `--select` starts afresh; `--extend-select` and `--ignore` add to what the config says. */
+/** `--select` starts afresh; `--extend-select` and `--ignore` add to what the config says, and overrule the same name there. */
 export function wishOf(
   request: Request,
   config: Config,
@@ -15,9 +15,10 @@ export function wishOf(
   if (request.select !== undefined) {
     return { select: [...request.select, ...request.extendSelect], ignore: request.ignore };
   }
+  const wanted = new Set(request.extendSelect.map((name) => name.toLowerCase()));
   return {
     select: [...(config.select ?? ['default']), ...config.extendSelect, ...request.extendSelect],
-    ignore: [...config.ignore, ...request.ignore],
+    ignore: [...config.ignore.filter((name) => !wanted.has(name.toLowerCase())), ...request.ignore],
   };
 }
 

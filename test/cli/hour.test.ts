@@ -13,14 +13,31 @@ test('what apply would leave alone is not among what it is said to fix', async (
   expect(await told()).toContain('Run `memfix apply` to fix 3; with `-i` it asks about 1 more.');
   put(cwd, { 'b.py': 'hold()\nhold()\nrisk()\nx = 1\n' });
   expect(await told()).toContain(
-    'Run `memfix apply` to fix 1. 3 fixes are in a file with uncommitted changes: commit it first, or run `memfix apply --allow-dirty`.',
+    'Run `memfix apply` to fix 1. 2 fixes are in a file with uncommitted changes: commit it first, or run `memfix apply --allow-dirty`; with `-i` it asks about 1 more.',
   );
   const { stderr } = await memfix({ cwd }, 'apply');
   expect(stderr).toContain('Fixed 1 finding in 1 file');
   put(cwd, { 'a.py': 'hold()\ny = 1\n' });
   expect(await told('b.py')).not.toContain('to fix');
-  expect(await told('b.py')).toContain('3 fixes are in a file with uncommitted changes');
+  expect(await told('b.py')).toContain('2 fixes are in a file with uncommitted changes');
   expect(await told('--changed')).toContain('Run `memfix apply --changed` to fix 3');
+  const allowed = await memfix({ cwd }, 'apply', '--allow-dirty', 'b.py');
+  expect(flat(allowed.stderr)).toContain('`memfix apply -i --allow-dirty b.py` asks about it.');
+});
+
+test('a name that was typed overrules the same name in the config', async () => {
+  const cwd = folderWith({ 'a.py': 'hold()\n', 'memfix.toml': 'ignore = ["drop-hold"]\n' });
+  expect((await memfix({ cwd }, 'check')).stdout).toBe('');
+  expect((await memfix({ cwd }, 'check', '--extend-select', 'Drop-Hold')).stdout).toContain('drop-hold');
+  expect((await memfix({ cwd }, 'check', '--extend-select', 'all')).stdout).not.toContain('drop-hold');
+});
+
+test('to ask for a symptom finds nothing that is not found without', async () => {
+  const cwd = folderWith({ 'a.py': 'import torch\n\nmask = torch.zeros(8).to("cuda")\n' });
+  const found = async (...words: readonly string[]) =>
+    (await memfix({ cwd, transforms }, 'check', '-f', 'concise', ...words)).stdout;
+  expect(await found()).toBe(await found('--select', 'sync'));
+  expect(await found('--select', 'factory-device')).not.toBe(await found());
 });
 
 test('words of other tools that can only mean one thing are taken', async () => {
