@@ -2,6 +2,7 @@ import { join, relative, resolve } from 'node:path';
 import { FORMAT_NAMES, type FormatName } from '../report/formats/formats.js';
 import type { About } from '../report/formats/publication.js';
 import { didYouMean } from '../text/resemblance.js';
+import { filesFrom } from '../workspace/assumptions.js';
 import { textOf } from '../workspace/bounded.js';
 import { isInside, repositoryRoot, slashed } from '../workspace/places.js';
 import type { Context } from './context.js';
@@ -63,5 +64,6 @@ export function aboutRun({ io, catalogue }: Pick<Context, 'io' | 'catalogue'>): 
       const place = resolve(cwd, path);
       return slashed(isInside(place, root) ? relative(root, place) : place);
     },
+    inWords: filesFrom(root, cwd),
   };
 }

@@ -103,14 +103,14 @@ function likeIt(question: Question): string {
 }
 
 /**
- * Calls the files in a subject as from `root`, whatever the working folder is and wherever the project lies. A question has
- * them relative inside the working folder, whole outside it.
+ * Calls the files in a text as from `root`, whatever the working folder is and wherever the project lies. A question and its
+ * subject have them relative inside the working folder, whole outside it.
  */
-export function subjectsFrom(root: string, cwd: string): (subject: string) => string {
+export function filesFrom(root: string, cwd: string): (text: string) => string {
   const top = `${slashed(root)}/`.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const names = new RegExp(`(?<=^|[\\s(])(?:${top})?[^\\s()'"\`,]+\\.\\w+(?=$|[\\s),])`, 'g');
-  return (subject) =>
-    subject.replace(names, (name) => {
+  const names = new RegExp(`(?<=^|[\\s(\`])(?:${top})?[^\\s()'"\`,]+\\.\\w+(?=$|[\\s),:\`])`, 'g');
+  return (text) =>
+    text.replace(names, (name) => {
       const file = resolve(cwd, name);
       // No two files may be called the same: also one outside is called as from there.
       return existsSync(file) ? slashed(relative(root, file)) : name;

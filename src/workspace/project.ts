@@ -3,7 +3,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Decide, Finding, Scan, SourceFile } from '../engine/outcome.js';
 import type { PythonParser } from '../syntax/parser.js';
 import { asWalked, changedUnder, discovered, withNamed } from './asked-files.js';
-import { isCovered, subjectsFrom } from './assumptions.js';
+import { filesFrom, isCovered } from './assumptions.js';
 import type { Catalogue } from './catalogue.js';
 import type { Config } from './config.js';
 import type { Logged, Premises } from './dependencies.js';
@@ -266,7 +266,7 @@ export class Project {
         optionsFor: (id) => rules.optionsFor(id),
         assumes: (id, question, path, within) =>
           isCovered(rules.config.assume, id, question, resolve(cwd, path), within),
-        subjectFor: subjectsFrom(this.#homeOf(rules), cwd),
+        subjectFor: filesFrom(this.#homeOf(rules), cwd),
         around: (...asked) => neighbours.around(...asked),
       });
       own.set(key, engine);

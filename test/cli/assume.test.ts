@@ -72,6 +72,14 @@ test('names files as from the root of the project, whatever folder memfix is run
   const folders = [root, join(root, 'lib'), dirname(root)];
   for (const folder of folders)
     expect(await findings(folder)).toMatchObject([{ questions: keys.map((key) => ({ key })) }]);
+  for (const folder of [root, join(root, 'lib')]) {
+    cwd = folder;
+    const setting = { cwd, transforms: [calm] };
+    const told = (await memfix(setting, 'check', '--output-format', 'github', join(root, 'lib'))).stdout;
+    expect(told).toContain('the `hook` at `other.py:12`');
+    expect(told).toContain('the `hook` at `lib/other.py:12`');
+    expect(told).not.toContain(root);
+  }
   put(root, { 'memfix.toml': `assume = ["${keys[0]}@lib/a.py"]\n` });
   for (const folder of folders)
     expect(await findings(folder)).toMatchObject([

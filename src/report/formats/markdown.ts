@@ -33,7 +33,7 @@ export function renderMarkdown(report: Report, about: About): string {
         code(finding.transform),
         standingOf(finding, report.proven?.standing(scan.file.path, finding)),
         EFFECT_WORDS[finding.effect],
-        prose(finding.message),
+        prose(about.inWords(finding.message)),
       ]);
     parts.push(markdownTable(['where', 'transform', 'safety', 'effect', 'what'], rows));
     if (shown.length > LISTED) parts.push(`and ${plural(shown.length - LISTED, 'more finding')}`);
@@ -80,7 +80,7 @@ function details({ scan, finding }: Shown, about: About, { proven }: Report): st
     hunks.length === 0 ? [] : [fenced(diffOf(name, hunks))],
   );
   const title = `<summary>${html(oneLine(placeText(path, finding.at)))}: ${html(fix.title)}</summary>`;
-  const questions = askedTogether(finding.questions, scan.file.path);
+  const questions = askedTogether(finding.questions, scan.file.path).map(about.inWords);
   const more = questions.length - QUESTIONS;
   const standing = proven?.standing(scan.file.path, finding);
   const asked = [

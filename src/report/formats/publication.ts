@@ -13,6 +13,8 @@ export interface About {
   page(id: string): string | undefined;
   /** The path from the root of the repository: forges know files by that. */
   fromRoot(path: string): string;
+  /** The same for the files that a sentence names. */
+  inWords(text: string): string;
 }
 
 /** A finding for a forge, a server or a dashboard. */
@@ -33,7 +35,7 @@ export function publish(report: Report, about: About): Publication {
   return {
     document,
     findings: document.findings.map((finding) => {
-      const sentences = sentencesOf(finding);
+      const sentences = sentencesOf(finding).map(about.inWords);
       return {
         ...inItsFile(finding, books.get(finding.path)),
         path: about.fromRoot(finding.path),

@@ -15,6 +15,7 @@ const about: About = {
   metas: [{ ...META, id: 'detach-accumulated-loss', symptom: 'leak' }],
   page: () => undefined,
   fromRoot: (path) => `repo/${path}`,
+  inWords: (text) => text,
 };
 
 const EMPTY: Report = { scans: [], skipped: [], checked: 4 };

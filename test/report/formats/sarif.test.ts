@@ -73,6 +73,7 @@ const about: About = {
   metas: transforms.map(({ meta }) => meta),
   page: (id) => readFileSync(join(root, 'transforms', `${id}.md`), 'utf8'),
   fromRoot: (path) => path,
+  inWords: (text) => text,
 };
 
 function sarif(report: Report, given: Partial<About> = {}): Log {
