@@ -147,7 +147,7 @@ export const noGradBlock: Transform<BlockSite> = {
     return edit.done(
       'flag' in run ? 'Switch gradients with the flag' : 'Evaluate under `torch.no_grad()`',
       proof,
-      hasInferenceFastPath(module) || hasLstm(module) ? { numerics: 'rounding' } : {},
+      hasInferenceFastPath(module) || hasLstm(module, run.models) ? { numerics: 'rounding' } : {},
     );
   },
 };

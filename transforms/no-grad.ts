@@ -146,7 +146,7 @@ export const noGrad: Transform<NoGradSite> = {
     const models = runs.map(({ model }) => model);
     if (proof.holds) proof.because(...gradlessReasons(module, functionNode, [functionNode], models));
     edit.addDecorator(functionNode, `${edit.name(NO_GRAD, functionNode)}()`);
-    const rounding = runs.length > 0 && (hasInferenceFastPath(module) || hasLstm(module));
+    const rounding = runs.length > 0 && (hasInferenceFastPath(module) || hasLstm(module, models));
     return edit.done('Run it under `torch.no_grad()`', proof, rounding ? { numerics: 'rounding' } : {});
   },
 };

@@ -29,7 +29,7 @@ import { IS_TORCH } from '../framework.js';
 import { ONLY_READ } from '../questions.js';
 import { callersElsewhere, isOnlyHandedToRead } from './callers.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
-import { fastPathIn, hasInferenceFastPath, valuesOnlyIn } from './fast-path.js';
+import { hasInferenceFastPath, roundingIn, valuesOnlyIn } from './fast-path.js';
 import { mayHold } from './holds.js';
 import { cachedParametrization, stateOfForward } from './kept-state.js';
 import { compilerOf, importsTorch, isTrainingByName, scriptedElsewhere } from './roles.js';
@@ -256,6 +256,13 @@ export function* doubtsAboutNetwork(
         'rounding',
       )`May the results of \`${text}\` be rounded otherwise (${attention} take another path without gradients)?`,
     );
+  const exact = roundingIn(module, model, 'values only');
+  if (exact !== undefined && exact !== '')
+    yield unknown(
+      ask(
+        'rounding',
+      )`May the results of \`${text}\` be rounded otherwise (linear algebra, as of ${exact}, takes another path on the CPU without gradients)?`,
+    );
 }
 
 /** Where the project hears of everything that autograd saves. */
@@ -321,7 +328,7 @@ function hasWord(alone: PyModule, word: string): boolean {
 
 /** A model may have such modules that another file makes. */
 function attentionIn(module: PyModule, model: PyNode): string | undefined {
-  const place = fastPathIn(module, model);
+  const place = roundingIn(module, model, 'attention');
   if (place === undefined) return undefined;
   return place === '' ? 'attention modules, which many files name,' : `attention modules, as of ${place},`;
 }

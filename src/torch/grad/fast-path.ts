@@ -83,30 +83,45 @@ function mayBeTorchs({ text }: PyNode, path = ''): boolean {
   return text !== 'Transformer' || path.startsWith('torch.');
 }
 
-/** Where the project makes a layer with such a path that a network may have among its parts. Plain data: it outlives the scan. */
-interface Made extends Owner {
+/** Where the project names one of them, and a network may have it among its parts. Plain data: it outlives the scan. */
+interface Named extends Owner {
   readonly place: string;
 }
 
+/** What computes otherwise without gradients: layers with another path, an LSTM on the CPU, and linear algebra that gives values only. */
+export type Rounding = 'attention' | 'LSTM' | 'values only';
+
+const ROUNDING: Readonly<Record<Rounding, readonly string[]>> = {
+  attention: FAST_PATHS,
+  LSTM: ['LSTM'],
+  'values only': VALUES_ONLY.filter((name) => !name.includes('.')),
+};
+
 /** The first of them, anywhere in the project; an empty place where too many files would have to be looked into. */
-export function fastPathIn(module: PyModule, network: PyNode): string | undefined {
-  const made = module.memo(madeInProject, module);
-  return made === undefined ? '' : made.find((each) => mayHold(module, network, each))?.place;
+export function roundingIn(module: PyModule, network: PyNode, kind: Rounding): string | undefined {
+  const named = module.memo(namedInProject, kind);
+  return named === undefined ? '' : named.find((each) => mayHold(module, network, each))?.place;
 }
 
-function madeInProject(module: PyModule): readonly Made[] | undefined {
-  const words = [...FAST_PATHS.map((word) => ({ word, beside: [] })), { word: 'getattr', beside: ['nn'] }];
-  const files = words.map((mention) => module.around.summaries(mention, layersMade));
+/** With these, a layer is taken out of `nn` by a text. */
+const REFLECTING: readonly string[] = ['getattr', 'vars', '__dict__'];
+
+function namedInProject(module: PyModule, kind: Rounding): readonly Named[] | undefined {
+  const words = [
+    ...ROUNDING[kind].map((word) => ({ word, beside: [] })),
+    ...(kind === 'attention' ? REFLECTING.map((word) => ({ word, beside: ['nn'] })) : []),
+  ];
+  const files = words.map((mention) => module.around.summaries(mention, namedIn));
   // Without its lines, which change.
   const own = words
-    .flatMap(({ word }) => layersMade(module.alone, word))
+    .flatMap(({ word }) => namedIn(module.alone, word))
     .map((each) => ({ ...each, place: 'this file' }));
   return files.some((each) => each === undefined)
     ? undefined
     : [...own, ...files.flat(2).flatMap((each) => each ?? [])];
 }
 
-function layersMade(alone: PyModule, word: string): readonly Made[] {
+function namedIn(alone: PyModule, word: string): readonly Named[] {
   // `from torch.nn import MultiheadAttention as Attention`
   const named = alone.words(word).flatMap((node) => {
     const alias = node.closest('aliased_import')?.alias;
@@ -114,8 +129,9 @@ function layersMade(alone: PyModule, word: string): readonly Made[] {
   });
   return named.flatMap((node) => {
     const whole = wholeName(node);
-    const isMade =
-      word === 'getattr' ? takesLayer(alone, whole) : qualifiedName(alone, whole)?.startsWith('torch.');
+    const isMade = REFLECTING.includes(word)
+      ? takesLayer(alone, whole)
+      : qualifiedName(alone, whole)?.startsWith('torch.');
     if (isMade !== true || node.closest('import_from_statement', 'import_statement', 'type')) return [];
     const around = enclosingFunction(node);
     const owner = enclosingClass(around ?? node) ?? around;
@@ -123,12 +139,16 @@ function layersMade(alone: PyModule, word: string): readonly Made[] {
   });
 }
 
-/** `getattr(nn, name)(width, heads)`, where nothing says which layer that is; these take two arguments, or are made by default. */
-function takesLayer(alone: PyModule, callee: PyNode): boolean {
-  const taken = isCallee(callee) ? callee.parent : undefined;
-  const [space, name] = taken === undefined ? [] : argumentsOf(taken);
-  if (space === undefined || name === undefined || plainString(name) !== undefined) return false;
-  if (`${qualifiedName(alone, space)}.Module` !== NN_MODULE) return false;
+/**
+ * `getattr(nn, name)(width, heads)`, `vars(nn)[name]`, `nn.__dict__[name]`, where nothing says which layer that is; these take
+ * two arguments, or are made by default.
+ */
+function takesLayer(alone: PyModule, whole: PyNode): boolean {
+  const taken = isCallee(whole) ? whole.parent : undefined;
+  const [space, name] = taken === undefined ? [whole.object] : argumentsOf(taken);
+  if (space === undefined || `${qualifiedName(alone, space)}.Module` !== NN_MODULE) return false;
+  if (whole.text !== 'getattr') return true;
+  if (name === undefined || plainString(name) !== undefined) return false;
   const call = taken?.parent;
   if (call?.type !== 'call' || call.function !== taken) return true;
   return hasSplat(call) || argumentsOf(call).length > 1;
@@ -144,9 +164,11 @@ export function valuesOnlyIn(module: PyModule, part: PyNode): string | undefined
   );
 }
 
-/** Whether the file, or one that it imports names from, has an LSTM: without gradients, the CPU rounds it otherwise. */
-export function hasLstm(module: PyModule): boolean {
-  return module.memo(findLstm, module);
+/** Whether a network may have an LSTM: without gradients, the CPU rounds it otherwise. */
+export function hasLstm(module: PyModule, networks: readonly PyNode[]): boolean {
+  return (
+    module.memo(findLstm, module) || networks.some((each) => roundingIn(module, each, 'LSTM') !== undefined)
+  );
 }
 
 function findLstm(module: PyModule): boolean {
