@@ -2,17 +2,12 @@ import { packageOf, row } from '../../src/library/library.js';
 import { WRAPS_MODULE } from '../../src/library/names.js';
 import { attributeValues } from '../../src/semantic/attributes.js';
 import { calledDefinition, classAround, definitionBehind } from '../../src/semantic/definitions.js';
-import {
-  boundElsewhere,
-  type Elsewhere,
-  leadsInside,
-  lineageOf,
-  mayBeOfProject,
-} from '../../src/semantic/elsewhere.js';
+import { boundElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
 import type { Definition } from '../../src/semantic/flow.js';
 import { valuesGiven } from '../../src/semantic/function-uses.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { importedPath } from '../../src/semantic/names.js';
 import { returnsOf } from '../../src/semantic/returns.js';
 import { functionElsewhere, starredDefinition } from '../../src/semantic/star-imports.js';
 import { mayBring, starImports, within } from '../../src/semantic/stars.js';
@@ -30,6 +25,8 @@ import { isOfKnownLoading } from './loading-class.js';
 
 /** More places than this are not looked at: where so many make it, nobody knows. */
 const MAX_PLACES = 300;
+/** Imports of imports are followed this far. */
+const MAX_HOPS = 5;
 
 /** What such a node stands for is one of its parts, or holds them. */
 const HOLDS =
@@ -191,17 +188,41 @@ function ofPath(module: PyModule, path: string): Leads {
 }
 
 function isForeign(module: PyModule, path: string): boolean {
-  if (isOfKnownLoading(path) || mayBeOfProject(module, path) || leadsInside(module, path)) return false;
-  return boundElsewhere(module, path) === undefined;
+  return homeOf(module, path, 0) !== 'project';
+}
+
+/** Where an import leads. A folder of the project may have the name of a package, and nothing of it; what it imports may be of others. */
+type Home = 'project' | 'package' | 'nowhere';
+
+function homeOf(module: PyModule, path: string, hops: number): Home {
+  if (isOfKnownLoading(path) || module.around.text(path) !== undefined) return 'project';
+  if (hops > MAX_HOPS) return 'package';
+  for (let at = path; /\w/.test(at); ) {
+    if (boundElsewhere(module, at) !== undefined) return 'project';
+    const [, owner = '', name = ''] = /^(?:(\.+|.*)\.)?(\w*)$/.exec(at) ?? [];
+    at = /^\.*$/.test(owner) ? at.slice(0, -name.length) : owner;
+    if (at !== '' && module.around.text(at) !== undefined) {
+      const home = module.around.module(at);
+      return home === undefined ? 'package' : homeOfName(home, name, hops + 1);
+    }
+  }
+  return path.startsWith('.') ? 'project' : 'package';
+}
+
+/** Of a name at the top of a file. */
+function homeOfName(module: PyModule, name: string, hops: number): Home {
+  const ways = module.scope.has(name)
+    ? module.writes(module.scope, name).map((write) => importedPath(write))
+    : starImports(module).flatMap(({ from }) => (mayBring(module, from, name) ? within(from, name) : []));
+  const homes = ways.map((path) => (path === undefined ? 'project' : homeOf(module, path, hops)));
+  if (homes.includes('package')) return 'package';
+  return homes.includes('project') ? 'project' : 'nowhere';
 }
 
 function ofStarred(module: PyModule, name: string): Leads {
   const found = starredDefinition(module, name);
   if (found !== undefined) return ofDefinition(found);
-  const isBrought = starImports(module).some(
-    ({ from }) => mayBring(module, from, name) && isForeign(module, within(from, name)),
-  );
-  return isBrought && !HANDS_ON.test(name) ? 'foreign' : [];
+  return homeOfName(module, name, 0) === 'package' && !HANDS_ON.test(name) ? 'foreign' : [];
 }
 
 /** The files that may set an attribute of this name; undefined where one cannot be read. */
