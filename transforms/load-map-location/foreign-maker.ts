@@ -39,6 +39,8 @@ const TAKES_OUT = /^(?:get|pop|setdefault)$/;
 /** Methods that put what they are given into the object. */
 const PUTS_IN = /^(?:add|append|appendleft|extend|insert|push|put|setdefault|update)$/;
 
+const OF_EVERY_FILE: ReadonlySet<string> = new Set(['__dict__', '__doc__', '__file__', '__name__']);
+
 /** Where else to look, or that what made it is foreign. */
 type Leads = readonly Elsewhere[] | 'foreign';
 
@@ -211,6 +213,7 @@ function homeOf(module: PyModule, path: string, hops: number): Home {
 
 /** Of a name at the top of a file. */
 function homeOfName(module: PyModule, name: string, hops: number): Home {
+  if (OF_EVERY_FILE.has(name)) return 'project';
   const ways = module.scope.has(name)
     ? module.writes(module.scope, name).map((write) => importedPath(write))
     : starImports(module).flatMap(({ from }) => (mayBring(module, from, name) ? within(from, name) : []));
