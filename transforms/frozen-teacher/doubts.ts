@@ -11,13 +11,14 @@ import type { PyNode } from '../../src/syntax/node.js';
 import { IS_TORCH } from '../../src/torch/framework.js';
 import {
   anotherNetwork,
+  doubtsOfRounding,
   type GradDoubt,
   no,
   sameWithout,
   stateOnlyRead,
   unknown,
 } from '../../src/torch/grad/doubts.js';
-import { hasInferenceFastPath } from '../../src/torch/grad/fast-path.js';
+import { hasInferenceFastPath, hasLstm } from '../../src/torch/grad/fast-path.js';
 import { stateOfForward } from '../../src/torch/grad/kept-state.js';
 import { compilerOf, importsTorch } from '../../src/torch/grad/roles.js';
 import { networksIn } from '../../src/torch/grad/teachers.js';
@@ -65,7 +66,11 @@ export function reasonsFor(module: PyModule, run: TeacherRun): readonly Reason[]
 
 /** Without gradients, other kernels or another program may run. */
 export function mayRoundOtherwise(module: PyModule, { networks }: TeacherRun): boolean {
-  return hasInferenceFastPath(module) || networks.some((each) => fateOf(module, each).compiler !== undefined);
+  return (
+    hasInferenceFastPath(module) ||
+    hasLstm(module, networks) ||
+    networks.some((each) => fateOf(module, each).compiler !== undefined)
+  );
 }
 
 /** A value has no graph, or only one that leads to networks which nobody trains. */
@@ -160,12 +165,7 @@ function* doubtsOfForward(module: PyModule, network: PyNode, { compiler }: Fate)
   if (suspect !== undefined) yield unknown(anotherNetwork(shown(network), suspect));
   const asking = classAskingForModeAround(module, true, network);
   if (asking !== undefined) yield unknown(sameWithout(module, asking));
-  if (hasInferenceFastPath(module))
-    yield unknown(
-      ask(
-        'rounding',
-      )`May the results of \`${shown(network)}\` be rounded otherwise (attention modules, here or in a file that is imported, take another path without gradients)?`,
-    );
+  yield* doubtsOfRounding(module, network);
 }
 
 function* doubtsOfPlace(module: PyModule, statement: PyNode): Generator<GradDoubt> {

@@ -247,6 +247,12 @@ export function* doubtsAboutNetwork(
     yield unknown(askAbout(unseen, (words) => ask('runs-without')`Does this run without ${words}?`));
   const watched = module.memo(watchesSaved, module);
   if (watched !== undefined) yield unknown(measuresOther(watched));
+  yield* doubtsOfRounding(module, model);
+}
+
+/** What a network may have among its parts that computes otherwise without gradients. */
+export function* doubtsOfRounding(module: PyModule, model: PyNode): Generator<GradDoubt> {
+  const text = shown(model);
   const attention = hasInferenceFastPath(module)
     ? 'attention modules, here or in a file that is imported,'
     : attentionIn(module, model);
