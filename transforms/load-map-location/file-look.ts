@@ -1,6 +1,6 @@
 import type { PyModule } from '../../src/semantic/module.js';
 import { isProgram } from '../../src/semantic/program.js';
-import { argumentsOf, receiverOf } from '../../src/semantic/statements.js';
+import { argumentsOf, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isScript } from './installed.js';
 import { type Keeper, keeperOf } from './keeper.js';
@@ -9,6 +9,7 @@ import { fateOfParameter } from './loaded-value.js';
 import { loadsPlainly } from './loading-class.js';
 import { loadingNames } from './loading-names.js';
 import { placeOf, spelledOut } from './place.js';
+import { setsByText } from './plain-option.js';
 
 /** What one file has to do with loading; plain data, kept with the file. */
 export interface Look {
@@ -23,6 +24,9 @@ export interface Look {
   readonly loaders: readonly Keeper[];
   readonly areCopying: boolean;
   readonly givesMethods: boolean;
+  /** Attributes that must list what they do here, wherever they are named. */
+  readonly lists: readonly string[];
+  readonly setsByText: boolean;
   /** What it imports, `.lib.nets` for a relative import; of the others the first two names. */
   readonly imports: readonly string[];
   /** Whether it may import more than that. */
@@ -49,7 +53,7 @@ const BY_PREFIX = /(?:\b(?:__import__|import_module)\(\s*f?|\bentry_point\s*=\s*
 
 export function lookAt(alone: PyModule): Look {
   const { path, text } = alone;
-  const { methods, areGiven } = loadingNames(alone);
+  const { methods, areGiven, lists } = loadingNames(alone);
   const keeping = keepingClasses(alone);
   const place = placeOf(path);
   const imports = alone.words('import').flatMap(importedBy);
@@ -69,6 +73,8 @@ export function lookAt(alone: PyModule): Look {
     ),
     areCopying: keeping.length === 0 && methods.every((method) => copiesGiven(alone, method)),
     givesMethods: alone.mentions(GIVES_METHODS),
+    lists,
+    setsByText: setsByText(alone),
     imports: [...new Set(imports.map((dotted) => spelledOut(place, dotted)))],
     importsMore: alone.mentions(IMPORTS_MORE),
   };
@@ -108,11 +114,34 @@ function importedBy({ parent: statement }: PyNode): readonly string[] {
 
 /** Whether a loader of its own copies what it is given, or has others do so: nothing of that stays where it was loaded. */
 function copiesGiven(module: PyModule, method: PyNode): boolean {
+  if (handsAllOn(module, method)) return true;
   const given = method.parameters?.named[1];
   const name = given?.type === 'identifier' ? given : (given?.name ?? given?.named[0]);
   if (name?.type !== 'identifier' || /\bassign\b|\*\*/.test(module.codeOf(method))) return false;
   const { loads, strays } = fateOfParameter(module, name);
   return strays.length === 0 && (loads.length > 0 || /\.copy_\(/.test(module.codeOf(method)));
+}
+
+/** `def load_state_dict(self, *args, **kwargs): return self.net.load_state_dict(*args, **kwargs)` */
+function handsAllOn(module: PyModule, method: PyNode): boolean {
+  const [, ...given] = method.parameters?.named ?? [];
+  if (given.length === 0 || !given.every(({ type }) => /_splat_pattern$/.test(type))) return false;
+  if (/\b(?:locals|vars|eval|exec)\(/.test(module.codeOf(method))) return false;
+  return given.every((each) => {
+    const name = each.named[0]?.text ?? '';
+    const scope = module.scopeOf(method);
+    const reads = module.reads(scope, name);
+    return (
+      module.writes(scope, name).length === 1 &&
+      reads.length > 0 &&
+      reads.every(({ parent: splat }) => {
+        const call = splat?.parent?.type === 'argument_list' ? splat.parent.parent : undefined;
+        const isSame = splat?.type.replace(/_splat$/, '') === each.type.replace(/_splat_pattern$/, '');
+        const takesMore = call === undefined || !argumentsOf(call).every(({ type }) => /_splat$/.test(type));
+        return isSame && !takesMore && methodName(call) === 'load_state_dict';
+      })
+    );
+  });
 }
 
 /** The same, by nothing but the loading of its base, so that what it is given gets nowhere else. */

@@ -1,7 +1,9 @@
+import { definitionOf } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
 import { returnedBy } from '../../src/semantic/returns.js';
 import { argumentsOf, isTarget, methodName, receiverOf } from '../../src/semantic/statements.js';
+import { plainString } from '../../src/semantic/strings.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
 /** What a file says about the names by which objects load. */
@@ -10,6 +12,8 @@ export interface LoadingNames {
   readonly methods: readonly PyNode[];
   /** Whether an object or a class gets one of the names otherwise: it loads nobody knows how. */
   readonly areGiven: boolean;
+  /** Attributes that list all names to which a method answers otherwise, as far as this file goes. */
+  readonly lists: readonly string[];
 }
 
 const LOADS = 'load_state_dict';
@@ -31,7 +35,8 @@ function findNames(alone: PyModule): LoadingNames {
         .some((node) => (isMethodName(alone, node) && !passesOn(alone, node)) || isGiven(alone, node)),
     ) ||
     (setsByComputedName(alone) && makesName(alone));
-  return { methods: [...own, ...alone.memo(answerers, alone)], areGiven };
+  const { methods, lists } = answerers(alone);
+  return { methods: [...own, ...methods], areGiven, lists };
 }
 
 /** A method that hands what it is given on to its base, and beside that only adds, renames or removes entries. */
@@ -144,28 +149,80 @@ function mayGive(text: PyNode, name: string): boolean {
 }
 
 /** Methods that answer to names that nothing else of the object has, with more than what something holds by that name. */
-function answerers(alone: PyModule): readonly PyNode[] {
-  return ['__getattr__', '__getattribute__'].flatMap((name) =>
+function answerers(alone: PyModule): Pick<LoadingNames, 'methods' | 'lists'> {
+  const lists = new Set<string>();
+  const methods = ['__getattr__', '__getattribute__'].flatMap((name) =>
     alone.words(name).flatMap((node) => {
       const method = isMethodName(alone, node) ? node.parent : undefined;
-      return method === undefined || looksUp(alone, method) ? [] : [method];
+      return method === undefined || looksUp(alone, method, lists) ? [] : [method];
     }),
   );
+  return { methods, lists: [...lists] };
 }
 
-/** `return getattr(self.module, name)`, `return self[name]`. */
-function looksUp(alone: PyModule, method: PyNode): boolean {
+/** `return getattr(self.module, name)`, `return self[name]`, and anything for a name out of a list without those of loading. */
+function looksUp(alone: PyModule, method: PyNode, lists: Set<string>): boolean {
   const given = method.parameters?.named[1];
   const name = given?.type === 'typed_parameter' ? given.named[0] : given;
   if (name?.type !== 'identifier' || alone.writes(alone.scopeOf(method), name.text).length > 1) return false;
   return returnedBy(method).every((value) => {
-    if (value.type === 'subscript') return value.subscript?.text === name.text;
-    if (value.type !== 'call') return value.type === 'none';
-    const [first, second, third] = argumentsOf(value);
-    const isPlain = (other: PyNode | undefined): boolean => other === undefined || other.type === 'none';
-    if (value.function?.text === 'getattr') return second?.text === name.text && isPlain(third);
-    const asks = /^(?:__getattr__|__getattribute__|get)$/.test(methodName(value) ?? '');
-    const key = methodName(value) === '__getattribute__' && second !== undefined ? second : first;
-    return asks && key?.text === name.text && isPlain(key === second ? third : second);
+    const isOwn = value.type === 'identifier' && alone.resolve(value) === alone.scopeOf(method);
+    const made = isOwn ? alone.writes(alone.scopeOf(method), value.text).map(valueOf) : [value];
+    return (
+      (made.length > 0 && made.every((each) => each !== undefined && isLookUp(each, name.text))) ||
+      isForListed(alone, value, name.text, lists)
+    );
   });
+}
+
+function valueOf(write: PyNode): PyNode | undefined {
+  const found = definitionOf(write);
+  return found.kind === 'value' ? found.value : undefined;
+}
+
+function isLookUp(value: PyNode, name: string): boolean {
+  if (value.type === 'subscript') return value.subscript?.text === name;
+  if (value.type !== 'call') return value.type === 'none';
+  const [first, second, third] = argumentsOf(value);
+  const isPlain = (other: PyNode | undefined): boolean => other === undefined || other.type === 'none';
+  if (value.function?.text === 'getattr') return second?.text === name && isPlain(third);
+  const asks = /^(?:__getattr__|__getattribute__|get)$/.test(methodName(value) ?? '');
+  const key = methodName(value) === '__getattribute__' && second !== undefined ? second : first;
+  return asks && key?.text === name && isPlain(key === second ? third : second);
+}
+
+/** Below `if name in self.functions:`. */
+function isForListed(alone: PyModule, value: PyNode, name: string, lists: Set<string>): boolean {
+  return [...value.ancestors()].some((branch) => {
+    const asked = branch.type === 'if_statement' ? branch.condition : undefined;
+    if (asked?.type !== 'comparison_operator' || !branch.consequence?.contains(value)) return false;
+    const [key, list, ...more] = asked.named;
+    if (key?.text !== name || list === undefined || more.length > 0 || !isIn(asked)) return false;
+    if (isListOfOthers(list)) return true;
+    const attribute = list.type === 'attribute' && list.object?.text === 'self' ? list.attribute : undefined;
+    if (attribute === undefined || !isOnlyList(alone, attribute.text)) return false;
+    lists.add(attribute.text);
+    return true;
+  });
+}
+
+function isIn(comparison: PyNode): boolean {
+  return comparison.children.some(({ text }) => text === 'in');
+}
+
+/** Whether every place of a file that names an attribute makes it a list of other names, or looks for something in it. */
+function isOnlyList(alone: PyModule, attribute: string): boolean {
+  return alone.words(attribute).every(({ parent: place }) => {
+    const use = place?.type === 'attribute' && place.object?.text === 'self' ? place.parent : undefined;
+    if (use?.type === 'assignment' && use.left === place)
+      return use.right !== undefined && isListOfOthers(use.right);
+    return use?.type === 'comparison_operator' && use.named.at(-1) === place && /\bin\b/.test(use.text);
+  });
+}
+
+/** Texts as they are written, and none of them a name by which objects load. */
+function isListOfOthers(list: PyNode): boolean {
+  const names = list.named.filter(({ type }) => type !== 'comment').map(plainString);
+  if (!/^(?:list|set|tuple)$/.test(list.type)) return false;
+  return names.every((each) => each !== undefined && ![LOADS, ...PARTS_OF_LOADING].includes(each));
 }

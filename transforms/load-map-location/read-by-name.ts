@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path/posix';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { roleOf } from '../../src/semantic/names.js';
+import { binds, roleOf } from '../../src/semantic/names.js';
 import { importsProgram } from '../../src/semantic/program.js';
 import { argumentsOf, enclosingFunction, statementOf } from '../../src/semantic/statements.js';
 import { isUnbound } from '../../src/semantic/variables.js';
@@ -77,7 +77,12 @@ export function isReadElsewhere(module: PyModule, variable: PyNode): boolean {
   const mayBeOwn = (dotted: string) => `.${dotted}`.endsWith(own) || own.endsWith(`.${dotted}`);
   const isImported =
     named === undefined || named.some(mayBeOwn) || BY_TEXT.some((word) => asked(word, getsByText));
-  if (!isImported) return asked(variable.text, readsUnbound);
+  // Without an import, another file has it only where one of them is run as a text, in the place of another.
+  if (!isImported)
+    return (
+      asked(variable.text, readsUnbound) &&
+      RUNS_TEXT.some((word) => runsText(module.alone, word) || asked(word, runsText))
+    );
   return (
     asked(variable.text, mayRead) ||
     asked(home, looksThrough) ||
@@ -88,14 +93,34 @@ export function isReadElsewhere(module: PyModule, variable: PyNode): boolean {
 /** They get at a file that no import names. */
 const BY_TEXT = ['__import__', '__main__', 'import_module', 'modules'];
 
+const RUNS_TEXT = 'exec execfile eval compile builtins __builtins__ get_ipython'.split(' ');
+
+/** `net.eval()` and `re.compile(…)` run none. */
+function runsText(alone: PyModule, word: string): boolean {
+  const isOften = word === 'eval' || word === 'compile';
+  return alone
+    .words(word)
+    .some((node) => node.type === 'identifier' && !(isOften && node.parent?.attribute === node));
+}
+
+/** But for that of the file itself, which `sys.modules[__name__]` is. */
+const OTHER_MODULES =
+  /\bsys\.modules\b(?!\[__name__\])|\bfrom[ \t]+sys[ \t]+import\b|\bimport[ \t]+sys[ \t]+as\b/;
+
+function getsOthers(alone: PyModule): boolean {
+  if (alone.mentions(OTHER_MODULES)) return true;
+  const isAsked = alone.mentions(/\bsys\.modules\b/);
+  return isAsked && alone.words('__name__').some((node) => binds(roleOf(node)));
+}
+
 function getsByText(alone: PyModule, word: string): boolean {
   if (word === '__main__') return importsProgram(alone);
-  return word !== 'modules' || alone.mentions(/\bsys\.modules\b/);
+  return word !== 'modules' || getsOthers(alone);
 }
 
 /** Whether it gets at names in modules of which nothing tells which they are. */
 function looksThroughAny(alone: PyModule): boolean {
-  const isAny = alone.mentions(/\b(?:import_module|__import__)\b|\bsys\.modules\b/);
+  const isAny = alone.mentions(/\b(?:import_module|__import__)\b/) || getsOthers(alone);
   return isAny && alone.mentions(/(?<![.\w])(?:dir|vars|getattr)\(|__dict__/);
 }
 

@@ -39,11 +39,23 @@ function findPlainLoading(module: PyModule): PlainLoading | undefined {
       !isOwnWay &&
       imports.every((dotted) => places.has(dotted) || loadsAsUsual(dotted) || hasOwnOptimizers(dotted)),
   );
-  if (!arePlain || !files.some((file) => file.isScript)) return undefined;
+  if (!arePlain || !files.some((file) => file.isScript) || !areLists(module, files)) return undefined;
   return {
     isOpen: !own.isProgram && isInstallable(module),
     keepers: [...keepersAmong(module, files), ...ownOptimizers(files, places)],
   };
+}
+
+/** Whether the attributes that a file relies on list the same wherever they are named. */
+function areLists(module: PyModule, files: readonly Look[]): boolean {
+  const words = files.flatMap(({ lists }) => lists);
+  if (words.length > 0 && files.some((file) => file.setsByText)) return false;
+  return words.every((word) => {
+    const others = module.around.summaries({ word, beside: [] }, lookAt);
+    const isHere = module.alone.words(word).length > 0;
+    const all = [...(isHere ? [lookAt(module.alone)] : []), ...(others ?? [])];
+    return others !== undefined && all.every(({ lists }) => lists.includes(word));
+  });
 }
 
 /** The files whose objects can meet those of a file: it, those that import it, and what any of these imports, by however many steps. */
