@@ -126,7 +126,7 @@ function passedOn(other: PyModule, name: string, hops: number): Elsewhere | unde
 }
 
 function starredModules(module: PyModule): readonly string[] {
-  return [...module.ownWords('import', module.root)].flatMap(({ parent: statement }) => {
+  return module.ownWords('import', module.root).flatMap(({ parent: statement }) => {
     const from = statement?.module_name?.text;
     return from === undefined || statement?.childOfType('wildcard_import') === undefined ? [] : [from];
   });

@@ -1,6 +1,5 @@
 import type { PyNode } from '../syntax/node.js';
 import { definitionNamed } from './definitions.js';
-import { identifiersIn } from './identifiers.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
 import { argumentsOf, receiverOf } from './statements.js';
@@ -54,7 +53,7 @@ function* functionValues(module: PyModule): Generator<{ value: PyNode; functionN
     Array.from(text.matchAll(/\bdef[\s\\]+([\w\u0080-\uffff]+)/g), ([, name = '']) => name),
   );
   const isValue = (end: number): boolean => !/^[\s\\]*\(/.test(text.slice(end, end + 8));
-  for (const node of identifiersIn(module, module.root, defined, isValue)) {
+  for (const node of module.identifiersIn(module.root, defined, isValue)) {
     if (node.parent?.attribute === node || roleOf(node) !== 'read') continue;
     const functionNode = definitionNamed(module, node);
     if (functionNode?.type === 'function_definition') yield { value: node, functionNode };

@@ -113,7 +113,7 @@ export class PyModule {
   /** The same for the places of a whole word, of which a file may have many to ask for. */
   wordsWhere(word: string, may: (stretch: string) => boolean): readonly PyNode[] {
     const isThere = this.isWhere(may);
-    return [...this.#wordsExcept(word, this.root, (offset) => !isThere(offset))];
+    return this.#wordsExcept(word, this.root, (offset) => !isThere(offset));
   }
 
   /** Whether a place is in a stretch that passes a test. */
@@ -204,10 +204,9 @@ export class PyModule {
   /** The scope in which a node's own names are looked up. Decorators, defaults and bases belong outside their definition. */
   scopeAt(node: PyNode): Scope {
     let child = node;
-    for (const ancestor of node.ancestors()) {
-      if (scopeKind(ancestor) !== undefined && belongsInside(ancestor, child, node))
-        return this.scopeOf(ancestor);
-      child = ancestor;
+    for (let above = node.parent; above !== undefined; above = above.parent) {
+      if (scopeKind(above) !== undefined && belongsInside(above, child, node)) return this.scopeOf(above);
+      child = above;
     }
     return this.scopeOf(this.root);
   }
@@ -235,7 +234,7 @@ export class PyModule {
     const key = `${name}@${scope.node.start}:${scope.kind}`;
     const known = this.#facts.get(key) as readonly PyNode[] | undefined;
     if (known !== undefined) return known;
-    const found = [...this.#words(name, scope.node)].filter((node) => {
+    const found = this.#wordsExcept(name, scope.node, () => false).filter((node) => {
       if (node.type !== 'identifier') return false;
       const role = roleOf(node);
       return role !== 'none' && role !== 'global' && role !== 'nonlocal' && this.resolve(node) === scope;
@@ -244,29 +243,39 @@ export class PyModule {
     return found;
   }
 
-  /** The nodes at a word of code in a node, in source order. */
-  *#words(word: string, within: PyNode): Generator<PyNode> {
-    yield* this.#wordsExcept(word, within, () => false);
+  /** The nodes at a word of code in a node, in source order, without a look into functions that stand in the node: what they bind is not the node's. */
+  ownWords(word: string, within: PyNode): readonly PyNode[] {
+    return this.#wordsExcept(word, within, (offset) => this.#isInsideFunctionOf(within, offset));
   }
 
-  /** The same, without a look into functions that stand in the node: what they bind is not the node's. */
-  *ownWords(word: string, within: PyNode): Generator<PyNode> {
-    yield* this.#wordsExcept(word, within, (offset) => this.#isInsideFunctionOf(within, offset));
-  }
-
-  *#wordsThatMayBind(name: string, within: PyNode): Generator<PyNode> {
-    yield* this.#wordsExcept(
+  #wordsThatMayBind(name: string, within: PyNode): readonly PyNode[] {
+    return this.#wordsExcept(
       name,
       within,
       (offset) => !mayBind(this.text, offset, name.length) || this.#isInsideFunctionOf(within, offset),
     );
   }
 
-  *#wordsExcept(word: string, within: PyNode, isLeftOut: (offset: number) => boolean): Generator<PyNode> {
+  #wordsExcept(word: string, within: PyNode, isLeftOut: (offset: number) => boolean): readonly PyNode[] {
+    const found: PyNode[] = [];
     for (const offset of this.#places.of(word, within)) {
       if (this.#isQuiet(offset) || isLeftOut(offset)) continue;
       const node = this.root.descendantAt(offset, offset + word.length);
-      if (node.text === word) yield node;
+      if (node.text === word) found.push(node);
+    }
+    return found;
+  }
+
+  /** The identifiers in a node that are one of some names, in source order; `mayEnd`: whether one that ends there is wanted. */
+  *identifiersIn(
+    node: PyNode,
+    names: ReadonlySet<string>,
+    mayEnd: (end: number) => boolean = () => true,
+  ): Generator<PyNode> {
+    for (const [at, word] of this.#places.ofAll(names, node)) {
+      if (this.#isQuiet(at) || !mayEnd(at + word.length)) continue;
+      const found = this.root.descendantAt(at, at + word.length);
+      if (found.type === 'identifier' && found.text === word) yield found;
     }
   }
 

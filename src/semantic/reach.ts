@@ -2,7 +2,6 @@ import type { PyNode } from '../syntax/node.js';
 import { ancestryOf, classBehind, definitionNamed, heirsOf, methodNamed } from './definitions.js';
 import { placeOf } from './gate.js';
 import { heldBy, heldFunctions, namesHolding } from './held-functions.js';
-import { identifiersIn } from './identifiers.js';
 import { mayBeInstance } from './instance.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
@@ -33,7 +32,7 @@ export function reaching(module: PyModule, functions: Iterable<PyNode>): Readonl
 function referencesIn(module: PyModule, functionNode: PyNode): readonly PyNode[] {
   const found = new Set<PyNode>();
   const defined = module.memo(definedNames, module);
-  for (const node of identifiersIn(module, functionNode, defined)) {
+  for (const node of module.identifiersIn(functionNode, defined)) {
     if (!runs(functionNode, node)) continue;
     for (const target of referred(module, node)) if (target !== functionNode) found.add(target);
   }

@@ -78,13 +78,13 @@ export class Scope {
   #owns(identifier: PyNode): boolean {
     if ((this.kind === 'comprehension') !== isComprehensionTarget(identifier)) return false;
     let child = identifier;
-    for (const ancestor of identifier.ancestors()) {
-      if (ancestor === this.node) {
+    for (let above = identifier.parent; above !== undefined; above = above.parent) {
+      if (above === this.node) {
         if (this.kind === 'module' || this.kind === 'comprehension') return true;
-        return ancestor.body === child || ancestor.parameters === child;
+        return above.body === child || above.parameters === child;
       }
-      if (!lets(ancestor, child, identifier)) return false;
-      child = ancestor;
+      if (!lets(above, child, identifier)) return false;
+      child = above;
     }
     return false;
   }

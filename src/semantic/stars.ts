@@ -15,7 +15,7 @@ export function starImports(module: PyModule): readonly StarImport[] {
 
 function findStarImports(module: PyModule): readonly StarImport[] {
   if (!STAR.test(module.text)) return [];
-  const found = [...module.ownWords('import', module.root)].flatMap(({ parent: statement }) => {
+  const found = module.ownWords('import', module.root).flatMap(({ parent: statement }) => {
     const from = statement?.module_name?.text;
     if (from === undefined || statement?.childOfType('wildcard_import') === undefined) return [];
     return [{ from, isSure: statement.parent === module.root, statement }];

@@ -12,10 +12,7 @@ const EXPRESSION_SCOPES: readonly string[] = [
 
 /** The function a node runs in, if any; a class body in between does not count as one. */
 export function enclosingFunction(node: PyNode): PyNode | undefined {
-  for (const ancestor of node.ancestors()) {
-    if (ancestor.type === 'function_definition') return ancestor;
-  }
-  return undefined;
+  return node.parent?.closest('function_definition');
 }
 
 /** The class whose body directly holds this function. */
@@ -94,7 +91,7 @@ export function isAsync(functionNode: PyNode): boolean {
 }
 
 /** Nodes that run as part of this function itself: nested functions, lambdas and classes are left out. */
-export function ownNodes(functionNode: PyNode): Generator<PyNode> {
+export function ownNodes(functionNode: PyNode): IterableIterator<PyNode> {
   const body = functionNode.body ?? functionNode;
   return body.walk((node) => !DEFINITIONS.includes(node.type));
 }
@@ -110,7 +107,7 @@ export function isOwnNode(functionNode: PyNode, node: PyNode): boolean {
 }
 
 /** Nested functions, lambdas and classes included. */
-export function allNodes(node: PyNode): Generator<PyNode> {
+export function allNodes(node: PyNode): IterableIterator<PyNode> {
   return (node.body ?? node).walk();
 }
 

@@ -52,41 +52,66 @@ const SEARCHES = 24;
 /** Where words stand in a text. */
 export class WordPlaces {
   #searched = 0;
-  #index: ReadonlyMap<string, readonly number[]> | undefined;
+  #index: ReadonlyMap<number, readonly number[]> | undefined;
 
   constructor(private readonly text: string) {}
 
   /** Where a part of the text has a word. */
-  *of(word: string, part: Span): Generator<number> {
+  of(word: string, part: Span): readonly number[] {
     const { text } = this;
     const { start, end } = part;
     // The empty word is found everywhere, for ever.
-    if (word === '') return;
+    if (word === '') return [];
     this.#searched += end - start;
-    if (this.#searched > SEARCHES * text.length) {
-      const all = this.#all.get(word) ?? [];
-      const first = bisect(all.length, (at) => (all[at] ?? Infinity) < start);
-      for (let at = first; (all[at] ?? Infinity) < end; at++) yield all[at] ?? Infinity;
-      return;
-    }
+    if (this.#searched > SEARCHES * text.length) return this.#noted(word, part);
     // A search in the whole text would go on beyond the part.
     const searched = text.slice(start, end);
+    const found: number[] = [];
     for (let at = searched.indexOf(word); at !== -1; at = searched.indexOf(word, at + 1))
-      if (isWord(text, start + at, word.length)) yield start + at;
+      if (isWord(text, start + at, word.length)) found.push(start + at);
+    return found;
   }
 
-  get #all(): ReadonlyMap<string, readonly number[]> {
-    this.#index ??= wordsOf(this.text);
-    return this.#index;
+  /** Where a part of the text has one of some words, in order. */
+  ofAll(words: ReadonlySet<string>, part: Span): readonly (readonly [at: number, word: string])[] {
+    const found: [number, string][] = [];
+    for (const word of words) for (const at of this.#noted(word, part)) found.push([at, word]);
+    return found.sort(([a], [b]) => a - b);
+  }
+
+  #noted(word: string, { start, end }: Span): readonly number[] {
+    const { text } = this;
+    this.#index ??= wordsOf(text);
+    const all = this.#index.get(hashOf(word, 0, word.length)) ?? [];
+    const found: number[] = [];
+    for (let at = bisect(all.length, (each) => (all[each] ?? Infinity) < start); ; at++) {
+      const place = all[at] ?? Infinity;
+      if (place >= end) return found;
+      // Other words may have the same hash.
+      if (text.startsWith(word, place) && !isWordPart(text.charCodeAt(place + word.length)))
+        found.push(place);
+    }
   }
 }
 
-function wordsOf(text: string): ReadonlyMap<string, readonly number[]> {
-  const found = new Map<string, number[]>();
-  for (const { 0: word, index } of text.matchAll(/[\w\u0080-\uffff]+/g)) {
-    const known = found.get(word);
-    if (known === undefined) found.set(word, [index]);
-    else known.push(index);
+/** By the hash of each word: to cut them out would cost more than all else. */
+function wordsOf(text: string): ReadonlyMap<number, readonly number[]> {
+  const found = new Map<number, number[]>();
+  const { length } = text;
+  for (let at = 0; at < length; at++) {
+    if (!isWordPart(text.charCodeAt(at))) continue;
+    const start = at;
+    while (isWordPart(text.charCodeAt(at))) at++;
+    const hash = hashOf(text, start, at);
+    const known = found.get(hash);
+    if (known === undefined) found.set(hash, [start]);
+    else known.push(start);
   }
   return found;
+}
+
+function hashOf(text: string, start: number, end: number): number {
+  let hash = 0;
+  for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0;
+  return hash;
 }

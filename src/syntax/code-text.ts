@@ -7,11 +7,17 @@ const CLOSING = ')]}';
 export function behindBracket(code: string, open: number): number {
   let depth = 0;
   for (let at = open; at < code.length; at++) {
-    const character = code[at] ?? '';
-    if (OPENING.includes(character)) depth++;
-    else if (CLOSING.includes(character) && --depth === 0) return at + 1;
+    const turn = turnOf(code.charCodeAt(at));
+    depth += turn;
+    if (turn < 0 && depth === 0) return at + 1;
   }
   return code.length;
+}
+
+/** How much deeper a character leads: 1 for a bracket that opens, -1 for one that closes. */
+function turnOf(code: number): number {
+  if (code === 40 || code === 91 || code === 123) return 1;
+  return code === 41 || code === 93 || code === 125 ? -1 : 0;
 }
 
 /** How far back a bracket is looked for. */
@@ -50,16 +56,15 @@ export function restOfLine(code: string, from: number): string {
 /** The line end, or the end of the code, that ends the logical line. */
 function endOfLine(code: string, from: number): number {
   let depth = 0;
-  const mark = /[([{)\]}\\\n]/g;
-  mark.lastIndex = from;
-  for (let found = mark.exec(code); found !== null; found = mark.exec(code)) {
-    const [character] = found;
-    if (character === '\n') {
-      if (depth <= 0) return found.index;
-    } else if (character === '\\') mark.lastIndex += code[found.index + 1] === '\r' ? 2 : 1;
-    else depth += OPENING.includes(character) ? 1 : -1;
+  const { length } = code;
+  for (let at = from; at < length; at++) {
+    const character = code.charCodeAt(at);
+    if (character === 10) {
+      if (depth <= 0) return at;
+    } else if (character === 92) at += code.charCodeAt(at + 1) === 13 ? 2 : 1;
+    else depth += turnOf(character);
   }
-  return code.length;
+  return length;
 }
 
 const LINK = /[\s\\]*\.[\s\\]*(\w+)[\s\\]*(\()?/y;

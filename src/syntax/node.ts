@@ -2,6 +2,7 @@ import type { Span } from '../text/lines.js';
 import { type BackendCursor, type BackendNode, fieldAt, type Kind, kindAt } from './backend.js';
 import { type Accessors, type FieldName, giveAccessors, type NodeType } from './grammar.js';
 import { inSection, pauseSection } from './section.js';
+import { Downward, Upward } from './steps.js';
 
 /** Where nodes come from. */
 export interface Source {
@@ -152,28 +153,20 @@ export class PyNode implements Span, Accessors<PyNode> {
   }
 
   /** The parents, nearest first. */
-  *ancestors(): Generator<PyNode> {
-    for (let at = this.parent; at !== undefined; at = at.parent) yield at;
+  ancestors(): IterableIterator<PyNode> {
+    return new Upward(this);
   }
 
   /** The nearest ancestor (or the node itself) of one of these types. */
   closest(...types: readonly string[]): PyNode | undefined {
-    if (types.includes(this.type)) return this;
-    for (const ancestor of this.ancestors()) if (types.includes(ancestor.type)) return ancestor;
-    return undefined;
+    let at: PyNode | undefined = this;
+    while (at !== undefined && !types.includes(at.type)) at = at.parent;
+    return at;
   }
 
   /** This node and everything below it in source order; `enter` says whether to look below a node. */
-  *walk(enter: (node: PyNode) => boolean = () => true): Generator<PyNode> {
-    const stack: PyNode[] = [this];
-    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-      yield node;
-      if (node !== this && !enter(node)) continue;
-      for (let index = node.children.length - 1; index >= 0; index--) {
-        const child = node.children[index];
-        if (child !== undefined) stack.push(child);
-      }
-    }
+  walk(enter: (node: PyNode) => boolean = () => true): IterableIterator<PyNode> {
+    return new Downward(this, enter);
   }
 
   /** The smallest node that holds the span. */

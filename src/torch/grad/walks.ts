@@ -99,7 +99,7 @@ function mathTurnedIntoNumbers(module: PyModule, functionNode: PyNode): PyNode |
 /** The calls of a function that may turn a tensor into a number, outer ones first. */
 function numberingCalls(module: PyModule, functionNode: PyNode): readonly PyNode[] {
   const body = functionNode.body ?? functionNode;
-  const words = NUMBERING.flatMap((word) => [...module.ownWords(word, body)]);
+  const words = NUMBERING.flatMap((word) => module.ownWords(word, body));
   const calls = words.flatMap((word) => {
     const call = wholeName(word).parent;
     return call?.type === 'call' && enclosingFunction(call) === functionNode ? [call] : [];
