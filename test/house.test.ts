@@ -69,6 +69,7 @@ describe('the house', () => {
       { 'src/torch/gate.ts': "import { b } from './module/b.js';" },
       /not below it/,
     ],
+    ['an export that changes', { 'src/text/e.ts': 'export let e = 1;' }, /others would keep/],
     [
       'a question that knows who asks it',
       { 'src/values/value/v.ts': "import { b } from '../../torch/grad/b.js';" },

@@ -135,7 +135,7 @@ async function partsOfProgram(): Promise<readonly Part[]> {
   writeLicences(Object.keys(metafile.inputs));
   return Promise.all(
     outputFiles.map(async ({ path, text }) => {
-      const { code } = await transform(text, {
+      const { code } = await transform(withOwnNames(text), {
         format: 'cjs',
         platform: 'node',
         target,
@@ -161,6 +161,23 @@ async function partsOfProgram(): Promise<readonly Part[]> {
       };
     }),
   );
+}
+
+/**
+ * A part has what it imports from others under names of its own: no part imports one that imports it, and nothing that is
+ * exported changes. As the bundler translates it, each use of such a name would call two functions that look it up.
+ */
+function withOwnNames(text: string): string {
+  const [imports = ''] = /^(?:#!.*\n)?(?:import (?:\{[^}]*\} from )?"\.\/[^"]+";\n|\n)*/.exec(text) ?? [];
+  const head = imports
+    .replace(/import \{([^}]*)\} from ("[^"]+");/g, (_, names: string, from: string) => {
+      return `const {${names.replaceAll(' as ', ': ')}} = require(${from});`;
+    })
+    .replace(/import ("[^"]+");/g, 'require($1);');
+  const body = text.slice(imports.length).replace(/\nexport \{([^}]*)\};\s*$/, (_, names: string) => {
+    return `\nmodule.exports = {${names.replace(/(\S+) as (\S+?)(,?)$/gm, '$2: $1$3')}};\n`;
+  });
+  return head + body;
 }
 
 /** Packs are read byte by byte (`packs.ts`), and the bundler lets patterns and tagged templates keep other characters. */

@@ -190,6 +190,8 @@ function codeViolations(path: string, code: string): string[] {
   }
   if (room !== 'dev' && path !== TERMINAL_DOOR && ESCAPE_SEQUENCE.test(code))
     found.push(`${path}: has an escape sequence; marks of ${TERMINAL_DOOR} become some at the door`);
+  if (/^export (?:let|var)\b/m.test(bare))
+    found.push(`${path}: exports a variable; in the built program, others would keep what it was at first`);
   return found;
 }
 
