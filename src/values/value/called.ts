@@ -27,10 +27,8 @@ export interface Called {
 export function calledBy(module: PyModule, call: PyNode): Called | undefined {
   const definition = calledDefinition(module, call);
   if (definition?.type === 'function_definition') {
-    const others = isOverriddenElsewhere(module, definition)
-      ? undefined
-      : overridesOf(module, call, definition);
-    return others && { functions: [definition, ...others].map((node) => ({ module, node })), makers: [] };
+    const run = definitionsRun(module, call, definition);
+    return run && { functions: run.map((node) => ({ module, node })), makers: [] };
   }
   const callee = call.function;
   if (callee === undefined) return undefined;
@@ -43,6 +41,18 @@ export function calledBy(module: PyModule, call: PyNode): Called | undefined {
     functions: known.flatMap((run) => ('module' in run ? [run] : [])),
     makers: known.flatMap((run) => ('module' in run ? [] : [run.maker])),
   };
+}
+
+/** A function of the file that a call runs, and the methods of subclasses that may run in its place; undefined where others may. */
+export function definitionsRun(
+  module: PyModule,
+  call: PyNode,
+  definition: PyNode,
+): readonly PyNode[] | undefined {
+  const others = isOverriddenElsewhere(module, definition)
+    ? undefined
+    : overridesOf(module, call, definition);
+  return others && [definition, ...others];
 }
 
 /** What runs when the object that this call makes is called. */

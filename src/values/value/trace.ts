@@ -17,6 +17,7 @@ import { decoratorsOf, givenTo, methodName, receiverOf, unparenthesized } from '
 import { isCount, isUnbound, livesIn, waysGiven, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { instancesAmong, isArray, objectsAmong, putIntoValues } from './arrays.js';
+import { definitionsRun } from './called.js';
 import { COLLECTS } from './names.js';
 import * as parts from './parts.js';
 import * as known from './plain.js';
@@ -35,11 +36,6 @@ import {
 
 /** Expressions and calls are followed this far; what is beyond may carry a graph. */
 const [MAX_STEPS, MAX_CALLS] = [4000, 4];
-const PLAIN =
-  /^(?:(?:concatenated_)?string|integer|float|none|true|false|ellipsis|(?:comparison|not)_operator|slice|yield)$/;
-const GATHERS = /_comprehension$|^generator_expression$/;
-const HOLDS_ALL =
-  /^(?:list|tuple|set|dictionary|expression_list|boolean_operator|(?:list|dictionary)_splat)$/;
 
 /** The values of one function, as seen from inside it. */
 export class GradTrace {
@@ -116,8 +112,8 @@ export class GradTrace {
 
   #compute(node: PyNode): Trace {
     if (this.models.has(node.text)) return 'network';
-    if (PLAIN.test(node.type)) return 'plain';
-    if (HOLDS_ALL.test(node.type)) return worst(this.#all(node.named));
+    if (parts.PLAIN.test(node.type)) return 'plain';
+    if (parts.HOLDS_ALL.test(node.type)) return worst(this.#all(node.named));
     switch (node.type) {
       case 'lambda':
         return this.#captured(node);
@@ -141,7 +137,7 @@ export class GradTrace {
       case 'call':
         return this.#call(node);
       default:
-        return GATHERS.test(node.type) ? worst(this.#all([node.body])) : 'graph';
+        return parts.GATHERS.test(node.type) ? worst(this.#all([node.body])) : 'graph';
     }
   }
 
@@ -257,7 +253,11 @@ export class GradTrace {
       if (fact?.dtype === 'promoted') return operation(this.#all(given));
     }
     const definition = calledDefinition(this.module, call);
-    if (definition?.type === 'function_definition') return this.#returned(definition, call);
+    if (definition?.type === 'function_definition') {
+      const run = definitionsRun(this.module, call, definition);
+      const results = [...upToWorst(run ?? [definition], (each) => this.#returned(each, call))];
+      return run === undefined ? operation([...results, ...this.#all(given), 'unknown']) : worst(results);
+    }
     if (definition?.type === 'class_definition')
       return (parts.computesWhenMade(this.module, definition) ? operation : worst)(this.#all(given));
     if (path !== undefined) {
