@@ -6,6 +6,7 @@ import { isNotebook } from '../../src/semantic/program.js';
 import { mayBeReadElsewhere } from '../../src/semantic/project-names.js';
 import { ask } from '../../src/semantic/question.js';
 import type { Reason } from '../../src/semantic/reason.js';
+import { isAtLeast } from '../../src/semantic/standing.js';
 import { contextManagers, enclosingFunction, enclosingWiths } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { IS_TORCH } from '../../src/torch/framework.js';
@@ -36,6 +37,7 @@ import { Graphless } from './graphless.js';
 import { first, isAsked } from './inputs.js';
 import { differentiatedAlone } from './sinks.js';
 import type { TeacherRun } from './sites.js';
+import { idleAt } from './thrown-away.js';
 
 /**
  * All that speaks against computing this statement without gradients, or what forbids it. Two proofs: nobody reads what it
@@ -58,7 +60,9 @@ export function reasonsFor(module: PyModule, run: TeacherRun): readonly Reason[]
     return [code(`all that comes of ${place} is detached before anybody computes with it, or only read`)];
   return run.networks.flatMap((network) => [
     code(
-      `no optimizer of the project gets the parameters of \`${shown(network)}\`, and nobody reads their gradients`,
+      isInVain(run)
+        ? `the gradients that ${place} leaves in \`${shown(network)}\` are cleared before an optimizer of it steps`
+        : `no optimizer of the project gets the parameters of \`${shown(network)}\`, and nobody reads their gradients`,
     ),
     code(`what ${place} gets was computed by no network that is trained, and asks for no gradient`),
   ]);
@@ -88,7 +92,8 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
   const names = new Set(run.networks.map(({ text }) => text));
   for (const question of strangersRunIn(module, run.statement, names)) yield unknown(question);
   const { teachers, trained } = networksIn(module);
-  const graphless = new Graphless(module, new Set([...teachers, ...names]), trained);
+  const others = new Set([...trained].filter((each) => !(isInVain(run) && names.has(each))));
+  const graphless = new Graphless(module, new Set([...teachers, ...names]), others);
   const buffers = run.targets.flatMap((each) => plainBuffer(module, each) ?? []);
   const input = first([run.value, ...buffers], (each) => graphless.doubt(each));
   const own = run.networks.map((each) => [`${each.text} ${enclosingFunction(each)?.start}`, each] as const);
@@ -112,9 +117,19 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
     ? first(buffers, (each) => new Graphless(module, new Set(), new Set()).doubt(each))
     : undefined;
   if (written !== undefined) yield written;
-  if (isDetached && !isOwn) yield* doubtsIfShared(module, run, fates);
+  if ((isDetached && !isOwn) || isInVain(run)) yield* doubtsIfShared(module, run, fates);
+  if (isInVain(run) && isAtLeast(module, 'torch', '2.0') !== 'yes')
+    yield unknown(
+      ask(
+        'version',
+      )`Is ${'torch 2.0 or newer'} (\`zero_grad()\` of older ones leaves zeros where the gradients were)?`,
+    );
   if (!isDetached) {
-    for (const { fate } of fates) yield* fate.doubts;
+    for (const { fate, network } of fates)
+      yield* fate.doubts.filter(
+        (each) =>
+          each.answer !== 'no' || each.trainer === undefined || !isInVain(run) || !names.has(network.text),
+      );
     if (input !== undefined) yield input;
     const asked = gradientAsked(module, run.statement);
     if (asked !== undefined)
@@ -123,9 +138,15 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
           'unasked-gradient',
         )`Is \`${shown(asked)}\` about something other than what \`${shown(run.networks[0] ?? run.value)}\` gets?`,
       );
-    yield* differentiatedAlone(module, run, new Set(networks.map(({ text }) => text)));
+    const idle = run.inVain.flatMap((backward) => idleAt(module, backward));
+    yield* differentiatedAlone(module, run, new Set([...networks.map(({ text }) => text), ...idle]));
   }
   for (const { network, fate } of fates) yield* doubtsOfForward(module, network, fate);
+}
+
+/** The network is trained, and what this run adds to its gradients is cleared. */
+function isInVain({ inVain }: TeacherRun): boolean {
+  return inVain.length > 0;
 }
 
 /** Nobody reads the result with its graph, but the network may be trained: what else its forward leaves behind counts. */

@@ -1,5 +1,5 @@
 import { isOfModule } from '../../src/library/library.js';
-import { placesOf } from '../../src/semantic/called-name.js';
+import { methodCallsAt, placesOf } from '../../src/semantic/called-name.js';
 import { calledDefinition } from '../../src/semantic/definitions.js';
 import { functionUses } from '../../src/semantic/function-uses.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -13,6 +13,7 @@ import {
   isPlainPath,
   methodName,
   ownNodes,
+  receiverOf,
   statementOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
@@ -29,6 +30,7 @@ import { gradModeOf } from '../../src/values/value/gradient.js';
 import { plainBuffer } from '../../src/values/value/plain-buffer.js';
 import { isLoss } from './inputs.js';
 import { networksIn } from './sinks.js';
+import { backwardsInVain } from './thrown-away.js';
 import { lossesOfTrainers } from './trainer.js';
 
 /** A statement of a training step that runs networks which are not trained there, and gives the result to variables. */
@@ -42,6 +44,8 @@ export interface TeacherRun {
   readonly networks: readonly PyNode[];
   /** Nothing but what they are called, and that the file trains another, lets one ask: what forbids it need not be told. */
   readonly isGuess: boolean;
+  /** The networks are trained elsewhere: the backwards whose gradients are cleared before anybody reads them. */
+  readonly inVain: readonly PyNode[];
 }
 
 /** Such statements that follow one another. */
@@ -52,9 +56,28 @@ export interface TeacherSite {
 export function teacherSites(module: PyModule): readonly TeacherSite[] {
   if (switchesGradOff(module)) return [];
   if (backwards(module).length === 0 && lossesOfTrainers(module).length === 0) return [];
-  const { teachers } = networksOfFile(module);
+  const { teachers, trained } = networksOfFile(module);
+  const runs = runsOf(module, [...teachers, ...guesses(module)]).map((run) => ({
+    ...run,
+    isGuess: !run.networks.some(({ text }) => teachers.has(text)),
+    inVain: [],
+  }));
+  // One optimizer alone reads all that its backward does.
+  const steps = new Set(methodCallsAt(module, '.step(').map((call) => receiverOf(call)?.text));
+  const others = runsOf(module, steps.size > 1 ? trained : []).flatMap((run) => {
+    if (runs.some(({ statement }) => statement === run.statement)) return [];
+    const inVain = backwardsInVain(module, run.statement, run.networks);
+    return inVain.length === 0 ? [] : [{ ...run, isGuess: true, inVain }];
+  });
+  return grouped([...runs, ...others]);
+}
+
+type Run = Omit<TeacherRun, 'isGuess' | 'inVain'>;
+
+/** The statements beside a backward that run one of these networks. */
+function runsOf(module: PyModule, networks: Iterable<string>): readonly Run[] {
   const runs = new Map<PyNode, PyNode[]>();
-  for (const text of [...teachers, ...guesses(module)]) {
+  for (const text of networks) {
     for (const network of placesOf(module, text)) {
       const call = callOn(network);
       if (call === undefined || !mayRun(call, text) || !isDifferentiatedAround(module, call)) continue;
@@ -68,13 +91,9 @@ export function teacherSites(module: PyModule): readonly TeacherSite[] {
       else known.push(network);
     }
   }
-  return grouped(
-    [...runs]
-      .sort(([a], [b]) => a.start - b.start)
-      .filter(([statement]) => isNeeded(module, enclosingFunction(statement) ?? module.root, statement))
-      .flatMap(([statement, networks]) => runOf(module, statement, networks) ?? [])
-      .map((run) => ({ ...run, isGuess: !run.networks.some(({ text }) => teachers.has(text)) })),
-  );
+  return [...runs]
+    .filter(([statement]) => isNeeded(module, enclosingFunction(statement) ?? module.root, statement))
+    .flatMap(([statement, found]) => runOf(module, statement, found) ?? []);
 }
 
 /** `prev_layer`, `old_head`, `teacher`: what is not trained any more, as it is called. */
@@ -176,11 +195,7 @@ function mayRun(call: PyNode, text: string): boolean {
 }
 
 /** `y = net(x)`, `a, b = net(x)`, `y[mask] = net(x)` of a tensor that was made here, `return net(x)`. */
-function runOf(
-  module: PyModule,
-  statement: PyNode,
-  networks: readonly PyNode[],
-): Omit<TeacherRun, 'isGuess'> | undefined {
+function runOf(module: PyModule, statement: PyNode, networks: readonly PyNode[]): Run | undefined {
   if (statement.type === 'return_statement') {
     const [value] = statement.named;
     return value === undefined ? undefined : { statement, value, targets: [], networks };
@@ -205,7 +220,7 @@ function isNameOrOwn({ type, object }: PyNode): boolean {
 
 function grouped(runs: readonly TeacherRun[]): readonly TeacherSite[] {
   const sites: { runs: TeacherRun[] }[] = [];
-  for (const run of runs) {
+  for (const run of runs.toSorted((a, b) => a.statement.start - b.statement.start)) {
     const last = sites.at(-1)?.runs;
     const before = last?.at(-1)?.statement;
     const siblings = run.statement.parent?.named ?? [];

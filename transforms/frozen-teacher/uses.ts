@@ -47,8 +47,8 @@ export abstract class NetworkUses {
   abstract object(module: PyModule, expression: PyNode | undefined, hops: number): undefined;
 
   /** The network is trained, as `because` says; where that may be another network, it is asked about. */
-  protected refute(because: string): undefined {
-    if (this.#isCertain) this.doubts.push(no(because));
+  protected refute(because: string, trainer?: Elsewhere): undefined {
+    if (this.#isCertain) this.doubts.push(no(because, trainer));
     else this.unknown(ask('another-network')`Is it another network than \`${this.name}\` where ${because}?`);
   }
 
@@ -221,7 +221,8 @@ export abstract class NetworkUses {
     const found = walkedFor(module, call);
     if (found === 'frozen' && !isPart && this.#isCertain) this.isFrozen = true;
     if (found === 'trained' && this.#isCertain) this.isTrained = true;
-    if (found === 'trained') this.refute(`an optimizer gets \`${shown(call)}\``);
+    if (found === 'trained')
+      this.refute(`an optimizer gets \`${shown(call)}\``, isPart ? undefined : { module, node: call });
     if (found === 'taken') this.refute(`\`${shown(call)}\` is used, for what does not show`);
   }
 

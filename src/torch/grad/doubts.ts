@@ -1,4 +1,5 @@
 import { isAnywhere } from '../../semantic/anywhere.js';
+import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isProgram } from '../../semantic/program.js';
@@ -37,11 +38,16 @@ import { walks } from './walks.js';
 
 /** A reason against turning gradients off in a function: `no` would crash or change training, `unknown` could. */
 export type GradDoubt =
-  | { readonly answer: 'no'; readonly otherwise: string }
+  | {
+      readonly answer: 'no';
+      readonly otherwise: string;
+      /** The parameters that an optimizer is made with, where that is why. */
+      readonly trainer?: Elsewhere;
+    }
   | { readonly answer: 'unknown'; readonly otherwise: Question };
 
-export function no(otherwise: string): GradDoubt {
-  return { answer: 'no', otherwise };
+export function no(otherwise: string, trainer?: Elsewhere): GradDoubt {
+  return trainer === undefined ? { answer: 'no', otherwise } : { answer: 'no', otherwise, trainer };
 }
 
 export function unknown(otherwise: Question): GradDoubt {

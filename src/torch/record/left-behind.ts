@@ -58,16 +58,16 @@ export function* doubtsOfPart(module: PyModule, run: GradlessPart): Generator<Gr
   yield* leavings(module, run);
 }
 
-/** Whether nothing that they compute is kept, differentiated or handed on with its graph. */
-export function leavesNothing(module: PyModule, run: GradlessPart): boolean {
-  for (const _doubt of leavings(module, run)) return false;
+/** Whether nothing that they compute is kept, differentiated or handed on with its graph, but where it is read in vain. */
+export function leavesNothing(module: PyModule, run: GradlessPart, isInVain?: Part['isInVain']): boolean {
+  for (const _doubt of leavings(module, run, isInVain)) return false;
   return true;
 }
 
-function* leavings(module: PyModule, run: GradlessPart): Generator<GradDoubt> {
+function* leavings(module: PyModule, run: GradlessPart, isInVain?: Part['isInVain']): Generator<GradDoubt> {
   const models = new Set(run.models.map(({ text }) => text));
   const trace = new GradTrace(module, run.owner, models);
-  const part = { module, run, models, trace, seen: new Set<PyNode>() };
+  const part = { module, run, models, trace, isInVain, seen: new Set<PyNode>() };
   for (const statement of run.statements) yield* doubtsAboutPart(part, statement);
   yield* usedBehind(part);
 }
@@ -77,6 +77,8 @@ interface Part {
   readonly run: GradlessPart;
   readonly models: ReadonlySet<string>;
   readonly trace: GradTrace;
+  /** Whether what is done with a read comes to nothing. */
+  readonly isInVain: ((read: PyNode) => boolean) | undefined;
   /** The reads that were looked at. */
   readonly seen: Set<PyNode>;
 }
@@ -271,6 +273,7 @@ function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: numbe
   // What is asked already is answered there.
   if (seen.has(read) || !(trace.mayCarryGraph(read) || trace.isDerived(read))) return true;
   seen.add(read);
+  if (part.isInVain?.(read)) return true;
   const statement = statementOf(read);
   if (statement.type === 'delete_statement') return true;
   if (asksAboutGraph(read, statement)) return false;
