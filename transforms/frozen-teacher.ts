@@ -8,7 +8,8 @@
  * running statistics of batch norm change without gradients too.
  * Safe where the graph can reach nothing: the parameters are in no optimizer and nobody reads their `.grad`, nothing that the
  * statement gets carries a graph, no module is shared with a network that is trained, and what is differentiated later
- * hangs on a trained network as well (or it would raise). Or where the result is only read detached.
+ * hangs on a trained network as well (or it would raise). Or where the result is only read detached. Or where the network is
+ * trained, but not by this backward: what it adds to the gradients is cleared before an optimizer of the network steps.
  */
 import {
   importsTorch,
@@ -53,7 +54,7 @@ export const frozenTeacher: Transform<Found> = {
       why: 'A teacher, a target network or a reference model records a graph like any other network. Its activations are kept until the backward of the student, and that backward computes and keeps a gradient for every parameter of it, which no optimizer ever reads: as much memory as its weights.',
       does: 'Puts `with torch.no_grad():` around the statements that run it, one step further in, with the alias the file has for torch. Calls through which a gradient flows to a trained network stay as they are: of a perceptual loss, only the features of the target image are wrapped.',
       refuses: [
-        'an optimizer gets the parameters, or something takes them for what does not show',
+        'an optimizer gets the parameters, unless it clears what this backward adds to the gradients before each of its steps; or something takes them for what does not show',
         'what the statement gets was computed by a network that is trained: the gradient flows through the teacher to its input (style transfer, adversarial losses)',
         'an input is asked for its gradient (`requires_grad_()`)',
         'what is differentiated later may hang on nothing else: without the graph it would raise',
@@ -62,6 +63,7 @@ export const frozenTeacher: Transform<Found> = {
       ],
       limits: [
         'The network is followed to where it was made and to everything the project does with it: variables, attributes, parameters and their callers, factories. Where that ends, the fix is unsafe, with the open question: a network that is a part of a module (whose `parameters()` an optimizer may get, and whose gradients `DistributedDataParallel` waits for), one that code outside the project hands in, one that an unknown function gets, one that may share a part with a trained network, one with hooks.',
+        'The generator of a step that trains the discriminator (`D(G(z))` without a `.detach()`) is such a network where each step of its own optimizer comes after a `zero_grad()` of it, on every way from that backward, and where nothing else reads its gradients (clipping, logging, hooks, `GradScaler`) or keeps the value; torch 2.0 or newer, whose `zero_grad()` leaves no zeros behind.',
         'Inputs are followed to a `DataLoader`, to numpy, to detached values, or to other such networks; what else they are makes the fix unsafe.',
         'Where every use of the result is detached already, nothing about the network need be proven, and the forward no longer keeps what the `.detach()` throws away.',
         '`nn.MultiheadAttention` and the layers of `nn.Transformer` take a faster path in evaluation mode without gradients, which rounds differently; where the file, or one that it imports from the project, names them the fix is unsafe.',

@@ -6,6 +6,7 @@ const FUNCTIONAL = 'torch.nn.functional.';
 const MODULE = 'Module.';
 const map: Facts = { is: 'map' };
 const weighted: Facts = { is: 'map', weights: true };
+const activation: Facts = { is: 'map', weights: false };
 const loss = (operands: number): Facts => ({
   gives: 'tensor',
   dtype: 'float',
@@ -24,14 +25,15 @@ export const NN_ROWS: readonly Group[] = [
     map,
     'BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d RMSNorm',
   ),
+  group(NN, map, 'PReLU'),
   group(
     NN,
-    map,
-    'CELU ELU GELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish PReLU',
+    activation,
+    'CELU ELU GELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish',
   ),
   group(
     NN,
-    map,
+    activation,
     'ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanh Tanhshrink',
   ),
   group(NN, map, 'AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AvgPool1d AvgPool2d AvgPool3d'),

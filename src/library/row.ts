@@ -78,8 +78,8 @@ export interface Facts {
   readonly saves?: true;
   /** What an instance of the class is. `map`: a layer that makes one tensor of one tensor. */
   readonly is?: 'map' | 'layer' | 'container' | 'loss' | 'optimizer' | 'scheduler' | 'arguments' | 'trainer';
-  /** A layer that has weights to multiply by. */
-  readonly weights?: true;
+  /** A layer that has weights to multiply by, or one that has none of its own. */
+  readonly weights?: boolean;
   /** The argument of a layer that is the last dimension of its output. */
   readonly lastDimension?: { readonly position: number; readonly keyword: string };
   /** What is known to be taken by keyword. */

@@ -92,8 +92,11 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
   const names = new Set(run.networks.map(({ text }) => text));
   for (const question of strangersRunIn(module, run.statement, names)) yield unknown(question);
   const { teachers, trained } = networksIn(module);
-  const others = new Set([...trained].filter((each) => !(isInVain(run) && names.has(each))));
-  const graphless = new Graphless(module, new Set([...teachers, ...names]), others);
+  const idling = idleAt(module, run.networks, run.inVain);
+  const idle = new Set(idling.map(({ text }) => text));
+  const cleared = new Set(idling.map((each) => fateOf(module, each)));
+  const others = new Set([...trained].filter((each) => !idle.has(each)));
+  const graphless = new Graphless(module, new Set([...teachers, ...names, ...idle]), others);
   const buffers = run.targets.flatMap((each) => plainBuffer(module, each) ?? []);
   const input = first([run.value, ...buffers], (each) => graphless.doubt(each));
   const own = run.networks.map((each) => [`${each.text} ${enclosingFunction(each)?.start}`, each] as const);
@@ -118,6 +121,9 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
     : undefined;
   if (written !== undefined) yield written;
   if ((isDetached && !isOwn) || isInVain(run)) yield* doubtsIfShared(module, run, fates);
+  const keeper = run.inVain?.keeper;
+  if (keeper !== undefined)
+    yield unknown(ask('kept-only-read')`Is what \`${shown(keeper)}\` may keep of it ${ONLY_READ}?`);
   if (isInVain(run) && isAtLeast(module, 'torch', '2.0') !== 'yes')
     yield unknown(
       ask(
@@ -125,10 +131,9 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
       )`Is ${'torch 2.0 or newer'} (\`zero_grad()\` of older ones leaves zeros where the gradients were)?`,
     );
   if (!isDetached) {
-    for (const { fate, network } of fates)
+    for (const { fate } of fates)
       yield* fate.doubts.filter(
-        (each) =>
-          each.answer !== 'no' || each.trainer === undefined || !isInVain(run) || !names.has(network.text),
+        (each) => each.answer !== 'no' || each.trainer === undefined || !cleared.has(fate),
       );
     if (input !== undefined) yield input;
     const asked = gradientAsked(module, run.statement);
@@ -138,7 +143,6 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
           'unasked-gradient',
         )`Is \`${shown(asked)}\` about something other than what \`${shown(run.networks[0] ?? run.value)}\` gets?`,
       );
-    const idle = run.inVain.flatMap((backward) => idleAt(module, backward));
     yield* differentiatedAlone(module, run, new Set([...networks.map(({ text }) => text), ...idle]));
   }
   for (const { network, fate } of fates) yield* doubtsOfForward(module, network, fate);
@@ -146,7 +150,7 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
 
 /** The network is trained, and what this run adds to its gradients is cleared. */
 function isInVain({ inVain }: TeacherRun): boolean {
-  return inVain.length > 0;
+  return inVain !== undefined;
 }
 
 /** Nobody reads the result with its graph, but the network may be trained: what else its forward leaves behind counts. */

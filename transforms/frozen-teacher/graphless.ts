@@ -33,7 +33,7 @@ import { isPlainParameter, putInto } from '../../src/values/value/parts.js';
 import { isPlainAttribute } from '../../src/values/value/plain.js';
 import { classOf, definitionCalled, functionsGiven } from './called.js';
 import { asksForGradient, first, type Given, isAsked, isLoader, isLoss, withoutGradient } from './inputs.js';
-import { isSetting, isSettingPath } from './sharing.js';
+import { isSetting, isSettingPath, mayTrainData } from './sharing.js';
 import { givenByTrainer } from './trainer.js';
 
 const MAX_DEPTH = 24;
@@ -196,7 +196,7 @@ export class Graphless {
     const data = loop === undefined ? iterable : (passOf(module, loop)?.data ?? iterable);
     if (!isLoader(module, data, given, depth)) return this.#of(module, data, given, depth + 1);
     // A dataset of tensors that are trained themselves.
-    return module.mentions(/TensorDataset/) && module.mentions(/requires_grad|Parameter\(/)
+    return mayTrainData(module)
       ? unknown(
           ask('input-without-gradient')`Does all that \`${shown(data)}\` gives come without a gradient?`,
         )

@@ -1,7 +1,13 @@
+import { row } from '../../src/library/library.js';
 import { isModuleClass } from '../../src/library/paths.js';
 import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classBehind, methodsOf } from '../../src/semantic/definitions.js';
-import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
+import {
+  boundElsewhere,
+  definedElsewhere,
+  type Elsewhere,
+  leadsInside,
+} from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../src/semantic/flow.js';
 import { valuesGiven } from '../../src/semantic/function-uses.js';
 import { shown } from '../../src/semantic/gate.js';
@@ -44,7 +50,7 @@ export function* sharedBy(made: Elsewhere, module: PyModule, call: PyNode): Gene
 const MAX_DEPTH = 6;
 const NUMBERS = /^(?:int|float|str|bool|len|max|min|sum|round|abs|range|tuple|list|sorted|dict)$/;
 
-/** Certainly no module, nor anything that holds one: a number, a text, a setting of the command line. */
+/** Certainly nothing with weights: a number, a text, a setting of the command line, an activation. */
 export function isNoNetwork(module: PyModule, expression: PyNode, depth: number): boolean {
   const node = unparenthesized(expression);
   const none = (inner: PyNode | undefined): boolean =>
@@ -72,9 +78,18 @@ export function isNoNetwork(module: PyModule, expression: PyNode, depth: number)
     case 'subscript':
       return none(node.value);
     case 'attribute':
-      return none(node.object) || isPlainAttribute(module, node, none);
-    case 'identifier':
-      return isPlainVariable(module, node, none, depth);
+    case 'identifier': {
+      const path = qualifiedName(module, node);
+      const bound = path === undefined ? undefined : boundElsewhere(module, path);
+      if (bound?.node.type === 'assignment') {
+        const { right } = bound.node;
+        return right !== undefined && isNoNetwork(bound.module, right, depth + 1);
+      }
+      // A class or a function is no network yet.
+      if (bound !== undefined) return true;
+      if (node.type === 'attribute') return none(node.object) || isPlainAttribute(module, node, none);
+      return path === undefined ? isPlainVariable(module, node, none, depth) : !leadsInside(module, path);
+    }
     case 'call':
       return isPlainCall(module, node);
     default:
@@ -113,7 +128,6 @@ function isPlainVariable(
   none: (inner: PyNode | undefined) => boolean,
   depth: number,
 ): boolean {
-  if (qualifiedName(module, name) !== undefined) return true;
   const scope = module.resolve(name);
   const writes = scope === undefined ? [] : module.writes(scope, name.text);
   return (
@@ -129,16 +143,17 @@ function isPlainVariable(
   );
 }
 
-/** `len(classes)`, `max(a, b)`, a setting. */
+/** `len(classes)`, `max(a, b)`, `nn.ReLU()`, a setting. */
 function isPlainCall(module: PyModule, call: PyNode): boolean {
   const callee = call.function;
+  if (callee !== undefined && row(qualifiedName(module, callee) ?? '')?.weights === false) return true;
   if (callee?.type === 'identifier' && module.resolve(callee) === undefined) return NUMBERS.test(callee.text);
   return isSetting(module, call);
 }
 
 /** Packages that know no tensors of torch. */
 const WITHOUT_TENSORS =
-  /^(?:argparse|gym|gymnasium|json|os|math|numpy|random(?!\.(?:sample|choice|choices|shuffle)$)|yaml|torch\.device)(?:\.|$)/;
+  /^(?:argparse|configparser|gym|gymnasium|json|os|math|numpy|random(?!\.(?:sample|choice|choices|shuffle)$)|yaml|torch\.device)(?:\.|$)/;
 
 export function isSettingPath(path: string): boolean {
   return WITHOUT_TENSORS.test(path);
@@ -164,6 +179,14 @@ export function isSetting(module: PyModule, expression: PyNode, depth = 0): bool
   return (
     writes.length > 0 && writes.every((write) => isSettingDefined(module, definitionOf(write), inner, depth))
   );
+}
+
+/** What makes a tensor need a gradient. */
+const ASKING = /requires_grad_\((?!False)|requires_grad["']?[ ]*[:=](?!=|[ ]*False)|Parameter\(/;
+
+/** The tensors of a dataset may be trained themselves. */
+export function mayTrainData(module: PyModule): boolean {
+  return module.mentions(/TensorDataset/) && module.mentions(ASKING);
 }
 
 /** `args.net = Net()`: somebody puts more into it. */

@@ -144,7 +144,7 @@ function reentrant(module: PyModule, value: PyNode, read: PyNode): GradDoubt | u
   const [callee] = callsAround(value, read)
     .map((call) => call.function ?? call)
     .filter((each) => qualifiedName(module, each) === undefined && !isLoss(module, each));
-  return callee !== undefined && module.memo(namesCheckpoint, module)
+  return callee !== undefined && namesCheckpoint(module)
     ? unknown(
         ask(
           'checkpoints-without-graph',
@@ -153,7 +153,12 @@ function reentrant(module: PyModule, value: PyNode, read: PyNode): GradDoubt | u
     : undefined;
 }
 
-function namesCheckpoint(module: PyModule): boolean {
+/** Some file of the project runs parts of a forward again in the backward. */
+export function namesCheckpoint(module: PyModule): boolean {
+  return module.memo(findCheckpoint, module);
+}
+
+function findCheckpoint(module: PyModule): boolean {
   const elsewhere = module.around.summaries({ word: 'checkpoint', beside: [] }, importsCheckpoint);
   return importsCheckpoint(module) || elsewhere === undefined || elsewhere.includes(true);
 }

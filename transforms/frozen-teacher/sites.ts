@@ -30,7 +30,7 @@ import { gradModeOf } from '../../src/values/value/gradient.js';
 import { plainBuffer } from '../../src/values/value/plain-buffer.js';
 import { isLoss } from './inputs.js';
 import { networksIn } from './sinks.js';
-import { backwardsInVain } from './thrown-away.js';
+import { backwardsInVain, type InVain } from './thrown-away.js';
 import { lossesOfTrainers } from './trainer.js';
 
 /** A statement of a training step that runs networks which are not trained there, and gives the result to variables. */
@@ -45,7 +45,7 @@ export interface TeacherRun {
   /** Nothing but what they are called, and that the file trains another, lets one ask: what forbids it need not be told. */
   readonly isGuess: boolean;
   /** The networks are trained elsewhere: the backwards whose gradients are cleared before anybody reads them. */
-  readonly inVain: readonly PyNode[];
+  readonly inVain: InVain | undefined;
 }
 
 /** Such statements that follow one another. */
@@ -60,14 +60,14 @@ export function teacherSites(module: PyModule): readonly TeacherSite[] {
   const runs = runsOf(module, [...teachers, ...guesses(module)]).map((run) => ({
     ...run,
     isGuess: !run.networks.some(({ text }) => teachers.has(text)),
-    inVain: [],
+    inVain: undefined,
   }));
   // One optimizer alone reads all that its backward does.
   const steps = new Set(methodCallsAt(module, '.step(').map((call) => receiverOf(call)?.text));
   const others = runsOf(module, steps.size > 1 ? trained : []).flatMap((run) => {
     if (runs.some(({ statement }) => statement === run.statement)) return [];
     const inVain = backwardsInVain(module, run.statement, run.networks);
-    return inVain.length === 0 ? [] : [{ ...run, isGuess: true, inVain }];
+    return inVain === undefined ? [] : [{ ...run, isGuess: true, inVain }];
   });
   return grouped([...runs, ...others]);
 }

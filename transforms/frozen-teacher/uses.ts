@@ -23,6 +23,7 @@ import { isOfKnownPackage, isPlainAttribute } from '../../src/values/value/plain
 import { definitionCalled, parameterGetting } from './called.js';
 import { givesParameters } from './gives-parameters.js';
 import { isTrainedBy } from './trainer.js';
+import { mayBeTakenWhole, mayBeWrapped } from './whole-module.js';
 
 const MAX_HOPS = 8;
 const DEEP_COPY = 'copy.deepcopy';
@@ -81,16 +82,18 @@ export abstract class NetworkUses {
     const owner = classNode.name?.text ?? '';
     if (isTrainedBy(module, classNode, name)) this.refute(`\`${owner}\` trains its \`${name}\``);
     if (moduleKind(module, classNode).isModule !== 'no') {
-      this.unknown(
-        ask(
-          'optimizer-without-part',
-        )`Does every optimizer of \`${owner}\` leave out the parameters of its part \`${name}\`?`,
-      );
-      this.unknown(
-        ask(
-          'ddp-without-part',
-        )`Does \`${owner}\` train without a \`DistributedDataParallel\` that waits for gradients of \`${name}\`?`,
-      );
+      if (mayBeTakenWhole(module, classNode))
+        this.unknown(
+          ask(
+            'optimizer-without-part',
+          )`Does every optimizer of \`${owner}\` leave out the parameters of its part \`${name}\`?`,
+        );
+      if (mayBeWrapped(module, classNode))
+        this.unknown(
+          ask(
+            'ddp-without-part',
+          )`Does \`${owner}\` train without a \`DistributedDataParallel\` that waits for gradients of \`${name}\`?`,
+        );
     }
     const subclasses = subclassesElsewhere(module, owner);
     if (subclasses?.every(({ bases }) => bases.length === 1) !== true)

@@ -39,10 +39,19 @@ function handedOn(module: PyModule, walk: PyNode, names: number, isDict = false)
   let position: number | undefined;
   for (;;) {
     const holder = at.parent;
+    // `list(a.parameters()) + list(b.parameters())`
+    if (holder?.type === 'binary_operator' && holder.operator?.text === '+') {
+      at = holder;
+      continue;
+    }
     const outer = holder?.type === 'argument_list' ? holder.parent : undefined;
     const callee = outer?.function;
     if (outer === undefined || callee === undefined) break;
     if (isOptimizerClass(module, callee)) return 'trained';
+    if (qualifiedName(module, callee) === 'itertools.chain') {
+      at = outer;
+      continue;
+    }
     if (!isUnbound(module, callee)) return 'taken';
     if (callee.text === 'next') return isLookedAt(outer) ? 'plain' : 'taken';
     if (!PASSES.test(callee.text)) return callee.text === 'len' ? 'plain' : 'taken';

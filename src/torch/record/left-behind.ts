@@ -77,7 +77,6 @@ interface Part {
   readonly run: GradlessPart;
   readonly models: ReadonlySet<string>;
   readonly trace: GradTrace;
-  /** Whether what is done with a read comes to nothing. */
   readonly isInVain: ((read: PyNode) => boolean) | undefined;
   /** The reads that were looked at. */
   readonly seen: Set<PyNode>;

@@ -303,7 +303,7 @@ function nobodyYet(): Map<PyNode, boolean> {
 const REFLECTION: ReadonlySet<string> = new Set(['getattr', 'exec', 'globals', 'vars', '__dict__']);
 
 /** All of its parameters may be results of a network, and none may be kept. */
-function isHarmless(module: PyModule, functionNode: PyNode): boolean {
+export function isHarmless(module: PyModule, functionNode: PyNode): boolean {
   const known = module.memo(nobodyYet, module);
   // One that runs itself on the way is not taken apart.
   if (!known.has(functionNode)) {
