@@ -180,6 +180,16 @@ export function isPlainMethod(name: string): boolean {
   return found.length > 0 && found.every(({ graph, gives }) => graph === 'cut' && gives !== 'nothing');
 }
 
+/** A method of tensors that makes something of them, and does nothing else. */
+export function onlyComputes(name: string): boolean {
+  const known = ofTensor(name);
+  return (
+    known !== undefined &&
+    known.gives !== 'nothing' &&
+    !(known.changes || known.asksGraph || known.keeps || known.runs || known.attribute)
+  );
+}
+
 /** A method of a dict that gives what it holds. */
 export function givesHeld(name: string): boolean {
   return rowAt(`dict.${name}`)?.gives === 'arguments';

@@ -25,7 +25,7 @@ import { compilerOf, importsTorch } from '../../src/torch/grad/roles.js';
 import { networksIn } from '../../src/torch/grad/teachers.js';
 import { ONLY_READ } from '../../src/torch/questions.js';
 import { classAskingForModeAround } from '../../src/values/effects/elsewhere.js';
-import { hookElsewhere } from '../../src/values/effects/forward.js';
+import { keepingHook } from '../../src/values/effects/forward.js';
 import { onlyReadInNotebook } from '../../src/values/effects/mode.js';
 import { strangersRunIn } from '../../src/values/effects/strangers-called.js';
 import { differentiatingNetwork } from '../../src/values/effects/unknown-code.js';
@@ -160,7 +160,7 @@ function* doubtsIfShared(
   fates: readonly { readonly network: PyNode; readonly fate: Fate }[],
 ): Generator<GradDoubt> {
   const owner = enclosingFunction(statement) ?? module.root;
-  const hook = hookElsewhere(module, owner);
+  const hook = keepingHook(module, owner);
   if (hook !== undefined) yield unknown(ask('kept-only-read')`Is what ${hook} keeps ${ONLY_READ}?`);
   const state = fates
     .map(({ network }) => stateOfForward(module, network))

@@ -10,12 +10,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { suspicionsOf } from '../../values/effects/calls.js';
 import type { Suspect } from '../../values/effects/differentiators.js';
 import { classAskingForModeAround } from '../../values/effects/elsewhere.js';
-import {
-  asksForGraph,
-  derivativeNamed,
-  hookElsewhere,
-  measuredMemory,
-} from '../../values/effects/forward.js';
+import { asksForGraph, derivativeNamed, keepingHook, measuredMemory } from '../../values/effects/forward.js';
 import { differentiatingReader, trainingAutocastAround } from '../../values/effects/mode.js';
 import {
   askAbout,
@@ -226,7 +221,7 @@ export function* doubtsAboutNetwork(
   mayTrain = false,
 ): Generator<GradDoubt> {
   const { text } = model;
-  const hook = hookElsewhere(module, functionNode);
+  const hook = keepingHook(module, functionNode);
   if (hook !== undefined) yield unknown(ask('kept-only-read')`Is what ${hook} keeps ${ONLY_READ}?`);
   const state = stateOfForward(module, model);
   if (state !== undefined) yield unknown(stateOnlyRead(module, state));

@@ -1,4 +1,4 @@
-import { builtin, isPlain, isPlainMethod } from '../../library/library.js';
+import { builtin, isPlain, isPlainMethod, onlyComputes } from '../../library/library.js';
 import { HOOKS, IS_GRAD_ENABLED, MEMORY } from '../../library/names.js';
 import { isDenied, placesTried } from '../../semantic/catching.js';
 import { definitionBehind } from '../../semantic/definitions.js';
@@ -18,31 +18,29 @@ import {
   rootOf,
   wholeName,
 } from '../../semantic/statements.js';
-import { isUnbound, livesIn, readsOf } from '../../semantic/variables.js';
+import { isUnbound, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { isParameter } from '../../torch/module/graph-asked.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
 import { mayCarryGradient } from '../value/gradient.js';
+import { keepsGiven } from '../value/names.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import type { GradTrace } from '../value/trace.js';
 
-/** A forward hook whose code is not inside the function, here or in another file: it may keep what the forward computes. */
-export function hookElsewhere(module: PyModule, functionNode: PyNode): string | undefined {
+/** A forward hook that may keep what the forward computes, here or in another file. */
+export function keepingHook(module: PyModule, functionNode: PyNode): string | undefined {
   const own = HOOKS.flatMap((name) => module.at(name)).find((node) => {
     const call = callOf(node);
-    if (call === undefined) return false;
-    const [hook] = argumentsOf(call);
-    if (!functionNode.contains(call)) return true;
-    if (hook?.type === 'lambda') return false;
-    return hook?.type !== 'identifier' || !livesIn(module, hook, functionNode);
+    if (call === undefined || (!functionNode.contains(call) && isOfOwnNetwork(module, call))) return false;
+    return isKeeping(module, call);
   });
   return own === undefined ? module.memo(keptByHook, module) : `the \`${own.text}\` of this file`;
 }
 
 function keptByHook(module: PyModule): string | undefined {
   for (const word of HOOKS) {
-    const files = module.around.summaries({ word, beside: [] }, keepingHook);
+    const files = module.around.summaries({ word, beside: [] }, firstKeeping);
     if (files === undefined)
       return `a \`${word}\` in one of many files (${module.around.unread ?? 'more than are looked into'})`;
     const found = files.find((place) => place !== undefined);
@@ -52,15 +50,19 @@ function keptByHook(module: PyModule): string | undefined {
 }
 
 /** The first hook of a file that does more than to look at what it is given. */
-function keepingHook(alone: PyModule, word: string): string | undefined {
+function firstKeeping(alone: PyModule, word: string): string | undefined {
   const node = alone.words(word).find((name) => {
     const call = callOf(name);
-    const [given] = call === undefined ? [] : argumentsOf(call);
-    if (given === undefined || (call !== undefined && isOfOwnNetwork(alone, call))) return false;
-    const hook = given.type === 'lambda' ? given : definitionBehind(alone, given);
-    return hook === undefined || keepsSomething(hook);
+    return call !== undefined && !isOfOwnNetwork(alone, call) && isKeeping(alone, call);
   });
   return node && placeOf(alone, node);
+}
+
+function isKeeping(module: PyModule, call: PyNode): boolean {
+  const [given] = argumentsOf(call);
+  if (given === undefined) return false;
+  const hook = given.type === 'lambda' ? given : definitionBehind(module, given);
+  return hook === undefined || keepsSomething(module, hook);
 }
 
 /** The network is a library's, made in the function, and nobody else gets it. */
@@ -75,17 +77,24 @@ function isOfOwnNetwork(module: PyModule, call: PyNode): boolean {
   );
 }
 
-/** An assignment that others see, or a call of anything but what only makes numbers and texts. */
-function keepsSomething(hook: PyNode): boolean {
+/** Something with a graph that others see, or a call of anything but what only makes numbers and texts. */
+function keepsSomething(module: PyModule, hook: PyNode): boolean {
+  const hasGraph = (value: PyNode | undefined): boolean =>
+    value === undefined || mayCarryGradient(module, value);
   return [...(hook.body ?? hook).walk()].some((node) => {
-    if (/assignment$/.test(node.type)) return node.left?.type !== 'identifier';
+    if (/assignment$/.test(node.type)) return node.left?.type !== 'identifier' && hasGraph(node.right);
     if (/^(?:global_statement|nonlocal_statement|yield)$/.test(node.type)) return true;
     if (node.type !== 'call') return false;
     const callee = node.function;
-    return callee?.type === 'identifier'
-      ? !isPlain(builtin(callee.text))
-      : !isPlainMethod(methodName(node) ?? '');
+    if (callee?.type === 'identifier') return !isPlain(builtin(callee.text));
+    const method = methodName(node) ?? '';
+    if (keepsGiven(method)) return argumentsOf(node).some((each) => hasGraph(givenValue(each)));
+    return !isPlainMethod(method) && !onlyComputes(method);
   });
+}
+
+function givenValue(argument: PyNode): PyNode | undefined {
+  return argument.type === 'keyword_argument' ? argument.value : argument;
 }
 
 /** What interatomic potentials hand back: derivatives of the energy, which their forward takes by autograd. */
