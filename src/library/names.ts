@@ -182,6 +182,7 @@ export const DISTRIBUTED = 'torch.distributed';
 
 export const CONTEXT_MANAGER = 'contextlib.contextmanager';
 export const PARAMETRIZE_CACHED = 'torch.nn.utils.parametrize.cached';
+export const REGISTER_PARAMETRIZATION = 'torch.nn.utils.parametrize.register_parametrization';
 /** Functions that write what they are handed as it is: a tensor that is read back needs gradients where it did. */
 export const WRITING: ReadonlySet<string> = new Set([
   SAVE,
