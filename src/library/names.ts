@@ -70,7 +70,6 @@ export const IS_GRAD_ENABLED = 'torch.is_grad_enabled';
 export const HALF_DTYPES: ReadonlySet<string> = new Set(
   ['half', 'float16', 'bfloat16'].map((name) => `torch.${name}`),
 );
-
 /** Signs that training runs in several processes, though the file does not show how the module is wrapped. */
 export const DISTRIBUTED_CLUES: readonly string[] = ['distributed', 'Accelerator', 'deepspeed'];
 
@@ -181,8 +180,8 @@ export const CUDA = 'torch.cuda';
 export const DISTRIBUTED = 'torch.distributed';
 
 export const CONTEXT_MANAGER = 'contextlib.contextmanager';
-export const PARAMETRIZE_CACHED = 'torch.nn.utils.parametrize.cached';
-export const REGISTER_PARAMETRIZATION = 'torch.nn.utils.parametrize.register_parametrization';
+/** Makes weights of other tensors. */
+export const PARAMETRIZE = 'torch.nn.utils.parametrize';
 /** Functions that write what they are handed as it is: a tensor that is read back needs gradients where it did. */
 export const WRITING: ReadonlySet<string> = new Set([
   SAVE,

@@ -1,5 +1,5 @@
 import { builtin, givesModule, isOfModule, walksModule } from '../../src/library/library.js';
-import { REGISTER_PARAMETRIZATION } from '../../src/library/names.js';
+import { PARAMETRIZE } from '../../src/library/names.js';
 import { isModelMaker, isModuleClass } from '../../src/library/paths.js';
 import { attributeUses, familyOf } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
@@ -268,7 +268,7 @@ export abstract class NetworkUses {
     if (isFree && LOOKED_AT.test(callee.text) && builtin(callee.text) !== undefined) return;
     const path = qualifiedName(module, callee);
     if (path === DEEP_COPY) return;
-    if (path === REGISTER_PARAMETRIZATION)
+    if (path === `${PARAMETRIZE}.register_parametrization`)
       return this.unknown(
         ask('shares-nothing')`Does \`${shown(call)}\` set something that no trained network shares?`,
       );

@@ -1,4 +1,5 @@
-import { AUTOGRAD_FUNCTIONS, CACHING, PARAMETRIZE_CACHED } from '../../library/names.js';
+import { AUTOGRAD_FUNCTIONS, CACHING, PARAMETRIZE } from '../../library/names.js';
+
 import { foundAnywhere, isAnywhere } from '../../semantic/anywhere.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { attributeValues } from '../../semantic/attributes.js';
@@ -344,6 +345,6 @@ function findCachedParametrization(module: PyModule): string | undefined {
 function cachedIn(alone: PyModule): string | undefined {
   const found = alone
     .words('cached')
-    .find((node) => qualifiedName(alone, wholeName(node)) === PARAMETRIZE_CACHED);
+    .find((node) => qualifiedName(alone, wholeName(node)) === `${PARAMETRIZE}.cached`);
   return found && `of ${placeOf(alone, found)}`;
 }
