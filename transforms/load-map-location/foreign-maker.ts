@@ -186,7 +186,20 @@ function ofDefinition({ module, node }: Elsewhere): Leads {
 function ofPath(module: PyModule, path: string): Leads {
   const found = boundElsewhere(module, path);
   if (found !== undefined) return ofDefinition(found);
-  return isForeign(module, path) ? 'foreign' : [];
+  return isForeign(module, path) ? ofFolders(module, path) : [];
+}
+
+/** A file may be beside this one, and others of its name in the folders above: whichever is imported, it is of the project. */
+function ofFolders(module: PyModule, path: string): Leads {
+  const owner = path.slice(0, Math.max(0, path.lastIndexOf('.')));
+  const folders = module.path.split('/').map((_, index) => '.'.repeat(index + 1));
+  const files = folders.filter((dots) => module.around.text(dots + owner) !== undefined);
+  if (owner === '' || path.startsWith('.') || files.length === 0) return 'foreign';
+  const leads = files.map((dots) => {
+    const found = boundElsewhere(module, dots + path);
+    return found === undefined ? 'foreign' : ofDefinition(found);
+  });
+  return leads.includes('foreign') ? 'foreign' : leads.flatMap((each) => (each === 'foreign' ? [] : each));
 }
 
 function isForeign(module: PyModule, path: string): boolean {

@@ -5,8 +5,10 @@ import { readsReached } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
-import { argumentsOf, methodName } from '../../src/semantic/statements.js';
+import type { Scope } from '../../src/semantic/scope.js';
+import { argumentsOf, enclosingFunction, methodName } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
+import { isReadElsewhere } from './read-by-name.js';
 
 /** A use of what was loaded that may depend on its device. */
 export interface Stray {
@@ -38,6 +40,9 @@ export type Holds = 'mapping' | 'pairs' | 'state' | 'number';
 export function takesOnly(name: string): boolean {
   return isReportedBy(name) || /^(?:copy_|format|print)$/.test(name);
 }
+/** What such a node stands for is the value in it, or holds it. */
+export const HOLDS_VALUE =
+  /^(?:parenthesized_expression|boolean_operator|dictionary|dictionary_comprehension|dictionary_splat)$/;
 /** Calls that hand the same tensors on in another container. */
 export const REPACKS: ReadonlySet<string> = new Set(
   'OrderedDict copy deepcopy defaultdict dict enumerate iter list next reversed sorted tqdm tuple'.split(' '),
@@ -135,9 +140,27 @@ export function registersBuffer(module: PyModule, attribute: PyNode): boolean {
 export function readsOf(module: PyModule, name: PyNode): readonly PyNode[] {
   const scope = module.resolve(name);
   if (scope === undefined) return [];
-  const isTraced = roleOf(name) !== 'read' && scope.kind !== 'comprehension';
-  const reads = isTraced ? readsReached(module, scope, name.text, [name]) : module.reads(scope, name.text);
+  // After `global` or `nonlocal`, others read it whenever they run.
+  const isOwn = (enclosingFunction(name) ?? module.root) === scope.node;
+  const isTraced = isOwn && roleOf(name) !== 'read' && scope.kind !== 'comprehension';
+  const reads = isTraced
+    ? readsReached(module, scope, name.text, [name])
+    : readsAnywhere(module, scope, name.text);
   return reads.filter((read) => roleOf(read) !== 'delete' && read !== name);
+}
+
+/** A variable that only `global` makes one of the file is bound nowhere else. */
+function readsAnywhere(module: PyModule, scope: Scope, name: string): readonly PyNode[] {
+  if (scope !== module.scope || scope.has(name)) return module.reads(scope, name);
+  return module
+    .words(name)
+    .filter(
+      (node) =>
+        node.type === 'identifier' &&
+        roleOf(node) === 'read' &&
+        (module.resolve(node) ?? scope) === scope &&
+        node.parent?.attribute !== node,
+    );
 }
 
 /** Whether what stands around a value takes it for a tensor, or may. */
@@ -224,4 +247,19 @@ export function stateOfLoop(target: PyNode, holds: Holds): readonly PyNode[] | u
   if (target.type === 'identifier') return undefined;
   const bound = target.named.at(-1);
   return bound?.type === 'identifier' ? [bound] : (bound?.named.slice(-1) ?? []);
+}
+
+/** `net, optimizer = …`: each name gets a part. */
+export function areNames({ type, named }: PyNode): boolean {
+  return /^(?:pattern_list|tuple_pattern)$/.test(type) && named.every((each) => each.type === 'identifier');
+}
+
+/** Whether a value gets a name of a function or a program that nobody reads. */
+export function isLeft(module: PyModule, value: PyNode): boolean {
+  const statement = value.parent?.parent?.type === 'expression_statement' ? value.parent : undefined;
+  const target = statement?.type === 'assignment' ? statement.left : undefined;
+  const scope = target?.type === 'identifier' ? module.resolve(target) : undefined;
+  if (target === undefined || scope === undefined || readsAnywhere(module, scope, target.text).length > 0)
+    return false;
+  return scope.kind === 'function' || (scope.kind === 'module' && !isReadElsewhere(module, target));
 }

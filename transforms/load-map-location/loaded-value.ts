@@ -2,15 +2,17 @@ import { isOfModule } from '../../src/library/library.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
-import { isProgram } from '../../src/semantic/program.js';
 import { argumentsOf, isTarget, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { valueOf } from '../../src/values/index.js';
 import { isMappingThere } from './known-mapping.js';
 import {
+  areNames,
   type Fate,
+  HOLDS_VALUE,
   type Holds,
   isDeviceMove,
+  isLeft,
   isLookedFor,
   isNamed,
   isPlainHere,
@@ -95,14 +97,11 @@ export class Flow implements Fate {
   }
 
   #follow(value: PyNode, parent: PyNode, holds: Holds): void {
+    if (HOLDS_VALUE.test(parent.type)) {
+      this.follow(parent, parent.type === 'dictionary_splat' ? 'mapping' : holds);
+      return;
+    }
     switch (parent.type) {
-      case 'parenthesized_expression':
-      case 'boolean_operator':
-      case 'dictionary':
-      case 'dictionary_comprehension':
-      case 'dictionary_splat':
-        this.follow(parent, parent.type === 'dictionary_splat' ? 'mapping' : holds);
-        return;
       case 'pair':
         if (parent.value === value) this.follow(parent, 'mapping');
         return;
@@ -172,7 +171,7 @@ export class Flow implements Fate {
     for (const [value, name] of this.#doubtful) {
       const is = isWorthIt && isNumberEntry(this.module, value, name) ? 'number' : numberByName(name);
       if (is !== 'number' && SETTINGS_ENTRY.test(name)) {
-        this.#stray(value, 'may hold tensors');
+        if (!isLeft(this.module, value)) this.#stray(value, 'may hold tensors');
         continue;
       }
       if (is === 'likely') this.strays.push(unprovenNumber(value));
@@ -202,6 +201,8 @@ export class Flow implements Fate {
     const target = assignment.left;
     if (target?.type === 'identifier') this.#bind(target, holds);
     else if (target?.type === 'subscript') this.#store(target);
+    else if (target !== undefined && areNames(target))
+      for (const name of target.named) this.#bind(name, 'mapping');
     else if (target !== undefined)
       this.#stray(target, 'is kept', target.text.endsWith('.data') ? 'no' : 'unknown');
     if (assignment.parent?.type === 'assignment') this.#assign(assignment.parent, holds);
@@ -230,8 +231,7 @@ export class Flow implements Fate {
   #bind(name: PyNode | undefined, holds: Holds): void {
     const scope = name && this.module.resolve(name);
     if (name === undefined || scope === undefined) return;
-    const isOpen = scope.kind === 'class' || (scope.kind === 'module' && !isProgram(this.module));
-    if (isOpen && holds !== 'number') this.#open.push(name);
+    if ((scope.kind === 'class' || scope.kind === 'module') && holds !== 'number') this.#open.push(name);
     const given = roleOf(name) === 'read';
     if (given && scope.bindings(name.text).some((binding) => roleOf(binding) === 'parameter'))
       this.#stray(name, 'is handed to the caller');

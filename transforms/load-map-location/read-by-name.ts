@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path/posix';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
-import { importsProgram } from '../../src/semantic/program.js';
+import { importsProgram, isOfProgramOnly, isProgram } from '../../src/semantic/program.js';
 import { argumentsOf, enclosingFunction, statementOf } from '../../src/semantic/statements.js';
 import { isUnbound } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
@@ -59,22 +59,26 @@ function readsImport(module: PyModule, call: PyNode): boolean {
  * and a name that it binds nowhere. What can be installed, anybody may read.
  */
 export function isReadElsewhere(module: PyModule, variable: PyNode): boolean {
-  if (module.resolve(variable) !== module.scope || isInstallable(module)) return true;
+  if (module.resolve(variable) !== module.scope) return true;
+  const isStarted = isProgram(module.alone);
+  if (!isStarted && isInstallable(module)) return true;
   const asked = (word: string, look: (alone: PyModule, word: string) => boolean) =>
     module.around.summaries({ word, beside: [] }, look)?.includes(true) !== false;
+  const home = basename(module.path, '.py').replace(/^__init__$/, basename(dirname(module.path)));
+  const own = placeOf(module.path).replace(/\.__init__$/, '');
+  const mayBeOwn = (dotted: string) => `.${dotted}`.endsWith(own) || own.endsWith(`.${dotted}`);
+  const named = module.around.summaries({ word: home, beside: [] }, importsWith)?.flat();
+  const isRead = () => asked(variable.text, mayRead) || asked(home, looksThrough);
+  if (isStarted) return named?.some(mayBeOwn) === true && isRead() && !isOfProgramOnly(module, variable.text);
   // Who reads a file that no program of the project leads to, nobody knows.
   if (
     !isScript(module.alone) &&
     module.around.summaries({ word: 'import', beside: [] }, isScript)?.includes(true) !== true
   )
     return true;
-  const home = basename(module.path, '.py').replace(/^__init__$/, basename(dirname(module.path)));
   // They give the variables of a file by names that are texts.
   if (['runpy', 'SourceFileLoader', 'spec_from_file_location'].some((word) => asked(word, getsByText)))
     return true;
-  const own = placeOf(module.path).replace(/\.__init__$/, '');
-  const named = module.around.summaries({ word: home, beside: [] }, importsWith)?.flat();
-  const mayBeOwn = (dotted: string) => `.${dotted}`.endsWith(own) || own.endsWith(`.${dotted}`);
   const isImported =
     named === undefined || named.some(mayBeOwn) || BY_TEXT.some((word) => asked(word, getsByText));
   // Without an import, another file has it only where one of them is run as a text, in the place of another.
@@ -83,11 +87,7 @@ export function isReadElsewhere(module: PyModule, variable: PyNode): boolean {
       asked(variable.text, readsUnbound) &&
       RUNS_TEXT.some((word) => runsText(module.alone, word) || asked(word, runsText))
     );
-  return (
-    asked(variable.text, mayRead) ||
-    asked(home, looksThrough) ||
-    ['import_module', '__import__', 'modules'].some((word) => asked(word, looksThroughAny))
-  );
+  return isRead() || ['import_module', '__import__', 'modules'].some((word) => asked(word, looksThroughAny));
 }
 
 /** They get at a file that no import names. */
