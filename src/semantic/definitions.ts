@@ -174,6 +174,10 @@ export function calledDefinition(module: PyModule, call: PyNode): PyNode | undef
 
 /** What a name or attribute refers to, when passed or called. */
 export function definitionBehind(module: PyModule, expression: PyNode): PyNode | undefined {
+  return module.memo(findBehind, expression);
+}
+
+function findBehind(module: PyModule, expression: PyNode): PyNode | undefined {
   const target = unparenthesized(expression);
   if (target.type === 'identifier') return definitionNamed(module, target);
   if (target.type !== 'attribute') return undefined;

@@ -213,7 +213,7 @@ export class PyModule {
 
   /** The scope that holds the variable an identifier names; undefined for builtins and names from star imports. */
   resolve(identifier: PyNode): Scope | undefined {
-    return this.lookup(identifier.text, this.bindingScope(identifier));
+    return this.alone.memo(scopeOfVariable, identifier);
   }
 
   /** Where `name` would be found when used in `from`. */
@@ -298,16 +298,16 @@ export class PyModule {
     if (!this.alone.memo(declaredNames, this.alone).has(name)) return scope.bindings(name);
     return chosen(this.#writes, this.occurrences(scope, name), (node) => binds(roleOf(node)));
   }
+}
 
-  /** A walrus inside a comprehension binds outside it. */
-  private bindingScope(identifier: PyNode): Scope {
-    let scope = this.scopeAt(identifier);
-    const parent = identifier.parent;
-    if (parent?.type === 'named_expression' && parent.name === identifier) {
-      while (scope.kind === 'comprehension' && scope.parent !== undefined) scope = scope.parent;
-    }
-    return scope;
+function scopeOfVariable(module: PyModule, identifier: PyNode): Scope | undefined {
+  let scope = module.scopeAt(identifier);
+  const { parent } = identifier;
+  // A walrus inside a comprehension binds outside it.
+  if (parent?.type === 'named_expression' && parent.name === identifier) {
+    while (scope.kind === 'comprehension' && scope.parent !== undefined) scope = scope.parent;
   }
+  return module.lookup(identifier.text, scope);
 }
 
 const READS: ReadonlySet<string> = new Set(['read', 'update', 'delete']);

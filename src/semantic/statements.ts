@@ -12,7 +12,9 @@ const EXPRESSION_SCOPES: readonly string[] = [
 
 /** The function a node runs in, if any; a class body in between does not count as one. */
 export function enclosingFunction(node: PyNode): PyNode | undefined {
-  return node.parent?.closest('function_definition');
+  let at = node.parent;
+  while (at !== undefined && at.type !== 'function_definition') at = at.parent;
+  return at;
 }
 
 /** The class whose body directly holds this function. */

@@ -73,6 +73,7 @@ export class PyNode implements Span, Accessors<PyNode> {
   #index: number;
   #children: readonly PyNode[] | undefined;
   #named: readonly PyNode[] | undefined;
+  #text: string | undefined;
 
   constructor(
     kind: Kind,
@@ -105,7 +106,8 @@ export class PyNode implements Span, Accessors<PyNode> {
   }
 
   get text(): string {
-    return this.source.text.slice(this.start, this.end);
+    this.#text ??= this.source.text.slice(this.start, this.end);
+    return this.#text;
   }
 
   /** All children, punctuation and comments included. */
@@ -128,7 +130,8 @@ export class PyNode implements Span, Accessors<PyNode> {
   field(name: FieldName): PyNode | undefined {
     const { children } = this;
     if (children.length > MANY && name !== 'alternative' && CROWDED.has(this.type)) return undefined;
-    return children.find((child) => child.fieldName === name);
+    for (const child of children) if (child.fieldName === name) return child;
+    return undefined;
   }
 
   /** All direct children of one type. */

@@ -26,6 +26,7 @@ export function quietPlaces(root: PyNode): readonly number[] {
 /** A string of three quotes that starts its line. */
 function isDocstring(text: string, start: number): boolean {
   if (!text.startsWith('"""', start) && !text.startsWith("'''", start)) return false;
-  const line = Math.max(text.lastIndexOf('\n', start - 1), text.lastIndexOf('\r', start - 1)) + 1;
-  return /^[ \t\f]*[rRuU]?$/.test(text.slice(line, start));
+  // Most texts have no carriage return, and a search for one would go on to their start.
+  const line = text.lastIndexOf('\n', start - 1) + 1;
+  return /(?:^|\r)[ \t\f]*[rRuU]?$/.test(text.slice(line, start));
 }

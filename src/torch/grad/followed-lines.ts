@@ -1,13 +1,23 @@
 import { behindBracket, type CodeLine, functionAround } from '../../syntax/code-text.js';
 
+interface InnerFunction {
+  readonly header: CodeLine;
+  readonly name: string;
+  readonly parameters: readonly string[];
+}
+
 /** What is followed through the lines of some code, by the words for it. */
 class Followed {
   readonly #words = new Set<string>();
   /** The functions inside, which may be handed it, and may hand it back. */
-  readonly #inner: readonly CodeLine[];
+  readonly #inner: readonly InnerFunction[];
 
   constructor(readonly lines: readonly CodeLine[]) {
-    this.#inner = lines.filter((line) => HEADER.test(line.text) && functionAround(line) !== undefined);
+    this.#inner = lines.flatMap((header) => {
+      if (!HEADER.test(header.text) || functionAround(header) === undefined) return [];
+      const [, name = '', ...parameters] = wordsOf(header.text);
+      return [{ header, name, parameters }];
+    });
   }
 
   isIn(text: string): boolean {
@@ -24,10 +34,12 @@ class Followed {
   passOn(line: CodeLine): void {
     for (const word of changedBy(line.text)) this.#words.add(word);
     if (this.#inner.length === 0) return;
-    for (const header of this.#inner) {
-      const [, name = '', ...parameters] = wordsOf(header.text);
-      if (functionAround(line) === header) this.#words.add(name);
-      if (wordsOf(line.text).includes(name)) for (const word of parameters) this.#words.add(word);
+    const { text } = line;
+    const around = functionAround(line);
+    for (const { header, name, parameters } of this.#inner) {
+      if (around === header) this.#words.add(name);
+      if (text.includes(name) && wordsOf(text).includes(name))
+        for (const word of parameters) this.#words.add(word);
     }
   }
 
@@ -98,10 +110,13 @@ function isReturn({ text }: CodeLine): boolean {
 
 /** What the calls in some code are given, where they are called so. */
 export function givenIn(text: string, isCalled: (name: string) => boolean): readonly string[] {
-  return [...text.matchAll(CALLED)].flatMap(({ 0: call, 1: name = '', index }) => {
+  const found: string[] = [];
+  if (!text.includes('(')) return found;
+  for (const { 0: call, 1: name = '', index } of text.matchAll(CALLED)) {
     const open = index + call.length - 1;
-    return isCalled(name) ? [text.slice(open, behindBracket(text, open))] : [];
-  });
+    if (isCalled(name)) found.push(text.slice(open, behindBracket(text, open)));
+  }
+  return found;
 }
 
 function wordsOf(text: string): readonly string[] {

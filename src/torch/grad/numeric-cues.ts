@@ -139,8 +139,11 @@ function linesOnce(_glimpse: Glimpse): (code: string) => readonly CodeLine[] {
 
 /** The parts of a line of which numbers may be made, there or by a function of the file. */
 function madeNumbers(glimpse: Glimpse): Parts {
-  return (text) =>
-    NUMBER.test(text) ? [text] : givenIn(text, (name) => glimpse.memo(namesReading).has(name));
+  return (text) => {
+    if (NUMBER.test(text)) return [text];
+    const reading = glimpse.memo(namesReading);
+    return reading.size === 0 ? [] : givenIn(text, (name) => reading.has(name));
+  };
 }
 
 /** Whether some code may make numbers of what a function of the file, which runs a network, hands it. */
@@ -165,7 +168,7 @@ export function namesHandingOn(glimpse: Glimpse): readonly string[] {
   const may = glimpse.memo(mayRunForNumbers);
   const mayRun = glimpse.memo(mayRunItself);
   return [...glimpse.memo(namesReading)].filter((name) => {
-    const readIn: Parts = (text) => givenIn(text, (called) => called === name);
+    const readIn: Parts = (text) => (text.includes(name) ? givenIn(text, (called) => called === name) : []);
     return glimpse
       .stretchesWith(`${name}(`)
       .some((code) => may(code) && mayComeTo(glimpse, code, mayRun, readIn));
@@ -174,9 +177,8 @@ export function namesHandingOn(glimpse: Glimpse): readonly string[] {
 
 /** Whether a function of the file by this name may run a network and hand back what it gives. */
 export function runningTest(glimpse: Glimpse): Test {
-  const may = glimpse.memo(mayRunForNumbers);
   const returning = glimpse.memo(stretchesReturning);
-  return once((name) => returning.get(name)?.some(may) === true);
+  return once((name) => returning.get(name)?.some(glimpse.memo(mayRunForNumbers)) === true);
 }
 
 /** By the names of functions. */
