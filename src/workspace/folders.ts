@@ -7,6 +7,7 @@ import { realPath } from './places.js';
 export class Folders {
   readonly #names = new Map<string, ReadonlySet<string>>();
   readonly #roots = new Map<string, string>();
+  readonly #answers = new Map<string, boolean>();
 
   constructor(
     /** Where a way up ends that meets no repository. */
@@ -44,6 +45,15 @@ export class Folders {
 
   /** Whether there is something of this name, in its own case; no folder is listed that is not there. */
   has(path: string): boolean {
+    let answer = this.#answers.get(path);
+    if (answer === undefined) {
+      answer = this.#finds(path);
+      this.#answers.set(path, answer);
+    }
+    return answer;
+  }
+
+  #finds(path: string): boolean {
     const folder = dirname(path);
     if (folder === path) return true;
     const isThere = folder === this.top || this.#names.has(folder) || this.has(folder);

@@ -32,7 +32,7 @@ export class Neighbourhood implements ProjectDoor {
   readonly #dependencies: Dependencies;
   readonly #sources = new Map<string, ProjectFile | undefined>();
   readonly #mentions = new Map<string, Mentions>();
-  readonly #upward = new Map<string, readonly string[]>();
+  readonly #seats = new Map<string, Seat>();
   /** What was found for whoever asked the same in the same part of a project. */
   readonly #answers = new Map<string, Answer>();
   #held = 0;
@@ -80,7 +80,20 @@ export class Neighbourhood implements ProjectDoor {
 
   /** Nothing outside of it is read for the file at `path`. */
   #rootFor(path: string): string {
-    return this.#folders.rootOf(dirname(resolve(this.cwd, path)));
+    const seat = this.#seatOf(path);
+    seat.root ??= this.#folders.rootOf(seat.folder);
+    return seat.root;
+  }
+
+  #seatOf(path: string): Seat {
+    let seat = this.#seats.get(path);
+    if (seat === undefined) {
+      const place = resolve(this.cwd, path);
+      const folder = dirname(place);
+      seat = { place: slashed(place), folder, above: this.#folders.upward(folder).map(slashed) };
+      this.#seats.set(path, seat);
+    }
+    return seat;
   }
 
   nameOf(path: string): string {
@@ -141,7 +154,7 @@ export class Neighbourhood implements ProjectDoor {
   }
 
   #mentionsAround(path: string): Mentions {
-    const folder = dirname(resolve(this.cwd, path));
+    const { folder } = this.#seatOf(path);
     const top = this.#folders.upward(folder).at(-1) ?? folder;
     const known = this.#mentions.get(top) ?? new Mentions(top, this.cwd, this.ground, this.#folders);
     this.#mentions.set(top, known);
@@ -149,22 +162,15 @@ export class Neighbourhood implements ProjectDoor {
   }
 
   #placeOfModule(path: string, dotted: string): string | undefined {
-    const place = resolve(this.cwd, path);
-    const above = this.#above(dirname(place));
+    const { place, above } = this.#seatOf(path);
     return inside(
-      fileImported(slashed(place), dotted, above, (each) => this.#folders.has(each)),
+      fileImported(place, dotted, above, (each) => this.#folders.has(each)),
       above,
     );
   }
 
-  #above(folder: string): readonly string[] {
-    const known = this.#upward.get(folder) ?? this.#folders.upward(folder).map(slashed);
-    this.#upward.set(folder, known);
-    return known;
-  }
-
   #placeOfFile(path: string, name: string): string | undefined {
-    const above = this.#above(dirname(resolve(this.cwd, path)));
+    const { above } = this.#seatOf(path);
     return inside(
       fileNamed(name, above, (each) => this.#folders.has(each)),
       above,
@@ -219,6 +225,15 @@ export class Neighbourhood implements ProjectDoor {
     if (decoded.ok) return { path: shown, text: decoded.source.text, key };
     return { path: shown, text: opened.bytes.toString('latin1'), key, isGarbled: true };
   }
+}
+
+/** Where a file that asks lies. */
+interface Seat {
+  readonly place: string;
+  readonly folder: string;
+  /** Its folder and those above it, up to the project's. */
+  readonly above: readonly string[];
+  root?: string;
 }
 
 interface Answer {

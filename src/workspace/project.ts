@@ -64,6 +64,7 @@ export class Project {
   readonly #nested: NestedRules;
   readonly #neighbourhoods = new Map<string, Neighbourhood>();
   #newLines: { readonly found: NewLines | undefined } | undefined;
+  #asked: { readonly path: string; readonly place: string } | undefined;
 
   constructor(
     readonly request: Request,
@@ -91,7 +92,13 @@ export class Project {
 
   /** The rules of the nearest config above a file. */
   rulesFor(path: string): Rules {
-    return this.#nested.for(resolve(this.request.cwd, path));
+    return this.#nested.for(this.#placeOf(path));
+  }
+
+  /** Several ask about one file before the next. */
+  #placeOf(path: string): string {
+    if (this.#asked?.path !== path) this.#asked = { path, place: resolve(this.request.cwd, path) };
+    return this.#asked.place;
   }
 
   /** Configs below the folder of the run that count for files of it. */
@@ -274,7 +281,7 @@ export class Project {
     };
     const engineFor = (path: string) => {
       const rules = this.rulesFor(path);
-      return engineOf(rules, rules.selectedFor(resolve(this.request.cwd, path)));
+      return engineOf(rules, rules.selectedFor(this.#placeOf(path)));
     };
     const { unsafeFixes: usual } = this.rules;
     return {
