@@ -15,7 +15,7 @@ export function behindBracket(code: string, open: number): number {
 }
 
 /** How much deeper a character leads: 1 for a bracket that opens, -1 for one that closes. */
-function turnOf(code: number): number {
+export function turnOf(code: number): number {
   if (code === 40 || code === 91 || code === 123) return 1;
   return code === 41 || code === 93 || code === 125 ? -1 : 0;
 }

@@ -1,4 +1,4 @@
-import { behindBracket, type CodeLine, functionAround } from '../../syntax/code-text.js';
+import { behindBracket, type CodeLine, functionAround, turnOf } from '../../syntax/code-text.js';
 
 interface InnerFunction {
   readonly header: CodeLine;
@@ -21,12 +21,15 @@ class Followed {
   }
 
   isIn(text: string): boolean {
-    // Mostly, none is: then the words need not be told from one another.
-    for (const followed of this.#words) {
-      if (!text.includes(followed)) continue;
-      for (const [word] of text.matchAll(READ)) if (this.#words.has(word)) return true;
-      return false;
-    }
+    const words = this.#words;
+    // Mostly there are few, and none is in it: then its words need not be told from one another.
+    if (words.size <= FEW && !this.#mayBeIn(text)) return false;
+    for (const [word] of text.matchAll(READ)) if (words.has(word)) return true;
+    return false;
+  }
+
+  #mayBeIn(text: string): boolean {
+    for (const word of this.#words) if (text.includes(word)) return true;
     return false;
   }
 
@@ -47,6 +50,8 @@ class Followed {
     return this.#words.size;
   }
 }
+
+const FEW = 16;
 
 /** More passes than this change nothing in code that somebody wrote. */
 const MAX_PASSES = 5;
@@ -148,9 +153,10 @@ function changedBy(text: string): readonly string[] {
 function behindTargets(text: string): number {
   let depth = 0;
   let end = 0;
-  for (const { 0: mark, index } of text.matchAll(/[([{]|[)\]}]|(?<![=!<>])=(?!=)/g)) {
-    if (mark === '=') end = depth === 0 ? index : end;
-    else depth += '([{'.includes(mark) ? 1 : -1;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== 61) depth += turnOf(code);
+    else if (depth === 0 && text[at + 1] !== '=' && !'=!<>'.includes(text[at - 1] ?? ' ')) end = at;
   }
   return end;
 }
