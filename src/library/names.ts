@@ -301,11 +301,11 @@ export const MEMORY = [
   'mem_get_info',
 ];
 
-/** Modules with a faster path that only runs without gradients: other kernels, other rounding, other padding. */
-export const FAST_PATHS: readonly string[] = [
-  ...['TransformerEncoder', 'TransformerEncoderLayer', 'TransformerDecoder', 'TransformerDecoderLayer'],
-  ...['MultiheadAttention', 'Transformer'],
-];
+/** Modules with a faster path that runs without gradients and with `batch_first`, their argument of this number: it rounds otherwise. */
+export const FAST_PATHS: Readonly<Record<string, number>> = {
+  ...{ TransformerEncoderLayer: 7, TransformerDecoderLayer: 7, MultiheadAttention: 9, Transformer: 11 },
+  ...{ TransformerEncoder: 99, TransformerDecoder: 99 },
+};
 
 /** Of linear algebra, what computes the vectors, too, where a graph is recorded: on the CPU, the values are then rounded otherwise. */
 export const VALUES_ONLY: readonly string[] = [

@@ -1,5 +1,6 @@
 import { FAST_PATHS, NN_MODULE, VALUES_ONLY } from '../../library/names.js';
-import { classAround } from '../../semantic/definitions.js';
+import { isAnywhere } from '../../semantic/anywhere.js';
+import { attributeOfSelf, calledDefinition, classAround } from '../../semantic/definitions.js';
 import { definedElsewhere, leadsInside } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
 import { modulesBehindImports, modulesWithin } from '../../semantic/imported-modules.js';
@@ -13,11 +14,14 @@ import {
   enclosingFunction,
   hasSplat,
   isCallee,
+  keywordValue,
+  positionalArguments,
   wholeName,
 } from '../../semantic/statements.js';
 import { plainString } from '../../semantic/strings.js';
 import { readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
+import { copiesMembers } from '../../values/effects/handed-on.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
 import { mayHold, type Owner } from './holds.js';
 
@@ -38,8 +42,9 @@ export function hasInferenceFastPath(module: PyModule): boolean {
 
 function mayTakeFastPath(module: PyModule): boolean {
   const seen = new Set([module, ...modulesWithin(module, MAX_HOPS)]);
+  const isAnyFast = module.memo(setsLayout, module) || [...seen].some(takesByText);
   for (const each of seen) {
-    const makers = each.memo(fastPathMakers, each);
+    const makers = each.memo(isAnyFast ? allMakers : fastPathMakers, each);
     if (makers === undefined) return true;
     for (const maker of makers) seen.add(maker);
   }
@@ -48,17 +53,77 @@ function mayTakeFastPath(module: PyModule): boolean {
 
 /** The files of the classes that only have such a name; undefined where one may be torch's. */
 function fastPathMakers(module: PyModule): ReadonlySet<PyModule> | undefined {
+  return makersOf(module, (node) => isImportedPlainly(node) || isSequenceFirst(node));
+}
+
+/** The same where a layer may be changed, or found by a text that is computed. */
+function allMakers(module: PyModule): ReadonlySet<PyModule> | undefined {
+  return makersOf(module, () => false);
+}
+
+function makersOf(module: PyModule, isLeft: (name: PyNode) => boolean): ReadonlySet<PyModule> | undefined {
   if (MADE_OF_THEM.test(module.code) || (REFLECTED.test(module.code) && module.mentions(BY_TEXT)))
     return undefined;
   const makers = new Set<PyModule>();
-  for (const name of FAST_PATHS) {
+  for (const name of Object.keys(FAST_PATHS)) {
     for (const node of module.words(name)) {
+      if (isLeft(node)) continue;
       const maker = makerNamed(module, node);
       if (maker === undefined) return undefined;
       makers.add(maker);
     }
   }
   return makers;
+}
+
+/** `from torch.nn import MultiheadAttention`: what is made of it is seen where its name is, in this file and others. */
+function isImportedPlainly(node: PyNode): boolean {
+  return node.parent?.parent?.type === 'import_from_statement';
+}
+
+/** `nn.MultiheadAttention(width, heads)`, which says nothing of `batch_first`: then there is no faster path. */
+function isSequenceFirst(node: PyNode, name = node.text): boolean {
+  const whole = wholeName(node);
+  const call = isCallee(whole) ? whole.parent : undefined;
+  const at = FAST_PATHS[name];
+  if (call === undefined || at === undefined || hasSplat(call)) return false;
+  const given = keywordValue(call, 'batch_first');
+  return given === undefined ? positionalArguments(call).length < at : given.type === 'false';
+}
+
+/** Whether some file may change the layout of a layer after it was made. */
+function setsLayout(module: PyModule): boolean {
+  return isAnywhere(module, 'batch_first', setsLayoutIn) || module.memo(copiesMembers, module);
+}
+
+function setsLayoutIn(alone: PyModule, word: string): boolean {
+  const isSet = alone.words(word).some((node) => {
+    if (node.parent?.type === 'keyword_argument') return isGivenToUnknown(alone, node.parent);
+    const place = node.parent?.attribute === node ? node.parent : undefined;
+    const target =
+      place && attributeOfSelf(place) === undefined ? place.closest('assignment')?.left : undefined;
+    return place !== undefined && target?.contains(place) === true;
+  });
+  const isQuoted = /["']batch_first["']/.test(alone.code);
+  return isSet || (isQuoted && /setattr|__(?:dict|setstate)__|\bvars\(/.test(alone.code));
+}
+
+/** `kind(16, 4, batch_first=True)`, `layer.__init__(16, 4, batch_first=True)`, where nothing says what that makes. */
+function isGivenToUnknown(alone: PyModule, argument: PyNode): boolean {
+  const call = argument.parent?.parent;
+  if (argument.value?.type === 'false' || call?.type !== 'call' || call.function === undefined) return false;
+  if (call.function.object?.function?.text === 'super') return false;
+  return qualifiedName(alone, call.function) === undefined && calledDefinition(alone, call) === undefined;
+}
+
+/** `getattr(models, name)` of a file of the project. */
+function takesByText(module: PyModule): boolean {
+  if (/(?<![.\w])(?:eval|globals|vars)\(|__dict__|\bimport_module\b/.test(module.code)) return true;
+  return module.words('getattr').some((node) => {
+    const [space, name] = node.parent?.type === 'call' ? argumentsOf(node.parent) : [];
+    const path = space && qualifiedName(module, space);
+    return path !== undefined && !isOfKnownPackage(path) && name?.type !== 'string';
+  });
 }
 
 /** The file of the project that a name is from, at one of its places; undefined where it may be torch's. */
@@ -86,13 +151,15 @@ function mayBeTorchs({ text }: PyNode, path = ''): boolean {
 /** Where the project names one of them, and a network may have it among its parts. Plain data: it outlives the scan. */
 interface Named extends Owner {
   readonly place: string;
+  /** It has such a path only if its layout is changed. */
+  readonly isSequenceFirst: boolean;
 }
 
 /** What computes otherwise without gradients: layers with another path, an LSTM on the CPU, and linear algebra that gives values only. */
 export type Rounding = 'attention' | 'LSTM' | 'values only';
 
 const ROUNDING: Readonly<Record<Rounding, readonly string[]>> = {
-  attention: FAST_PATHS,
+  attention: Object.keys(FAST_PATHS),
   LSTM: ['LSTM'],
   'values only': VALUES_ONLY.filter((name) => !name.includes('.')),
 };
@@ -100,7 +167,10 @@ const ROUNDING: Readonly<Record<Rounding, readonly string[]>> = {
 /** The first of them, anywhere in the project; an empty place where too many files would have to be looked into. */
 export function roundingIn(module: PyModule, network: PyNode, kind: Rounding): string | undefined {
   const named = module.memo(namedInProject, kind);
-  return named === undefined ? '' : named.find((each) => mayHold(module, network, each))?.place;
+  const isFast = (each: Named): boolean => !each.isSequenceFirst || module.memo(setsLayout, module);
+  return named === undefined
+    ? ''
+    : named.find((each) => isFast(each) && mayHold(module, network, each))?.place;
 }
 
 /** With these, a layer is taken out of `nn` by a text. */
@@ -135,7 +205,10 @@ function namedIn(alone: PyModule, word: string): readonly Named[] {
     if (isMade !== true || node.closest('import_from_statement', 'import_statement', 'type')) return [];
     const around = enclosingFunction(node);
     const owner = enclosingClass(around ?? node) ?? around;
-    return [{ owner: owner?.name?.text ?? '', file: alone.path, place: placeOf(alone, node) }];
+    return {
+      ...{ owner: owner?.name?.text ?? '', file: alone.path, place: placeOf(alone, node) },
+      isSequenceFirst: isSequenceFirst(node, word),
+    };
   });
 }
 

@@ -1,5 +1,5 @@
 import { changesTensor, cutsGraph, fillsTensor, row } from '../../library/library.js';
-import { AUTOGRAD_FUNCTIONS } from '../../library/names.js';
+import { AUTOGRAD_FUNCTIONS, PARAMETER } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { stringValue } from '../../semantic/attribute-uses.js';
@@ -11,8 +11,9 @@ import {
   selfName,
 } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
+import type { Definition } from '../../semantic/flow.js';
 import { isOnlyAsked } from '../../semantic/given-away.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
 import {
@@ -25,6 +26,7 @@ import {
   methodName,
   receiverOf,
   rootOf,
+  unparenthesized,
   valuesAssigned,
   wholeName,
 } from '../../semantic/statements.js';
@@ -69,8 +71,23 @@ export function* storesOf(module: PyModule, functionNode: PyNode): Generator<Sto
 }
 
 export function mayHaveGraph(module: PyModule, given: PyNode): boolean {
-  const known = valueOf(module, argumentValue(given));
-  return known.kind !== 'number' && known.mayHaveGraph();
+  const value = argumentValue(given);
+  const known = valueOf(module, value);
+  return known.kind !== 'number' && !isParameter(module, value) && known.mayHaveGraph();
+}
+
+/** `nn.Parameter(x)` is a leaf that asks for gradients, with them and without. */
+function isParameter(module: PyModule, value: PyNode): boolean {
+  if (value.type === 'call') return calledPath(module, value) === PARAMETER;
+  const ways = value.type === 'identifier' ? waysReaching(module, value) : [];
+  const isMade = (way: Definition) =>
+    way.kind === 'value' && way.value.type === 'call' && isParameter(module, way.value);
+  const isChanged = (read: PyNode) => {
+    const call = read.parent?.type === 'argument_list' ? read.parent.parent : undefined;
+    if (read.start === value.start || (call && methodName(call) === 'register_parameter')) return false;
+    return calledPath(module, call ?? read)?.startsWith('torch.nn.init.') !== true;
+  };
+  return ways.length > 0 && ways.every(isMade) && !readsOf(module, value).some(isChanged);
 }
 
 interface Put {
@@ -138,7 +155,7 @@ function givenName(module: PyModule, functionNode: PyNode, put: PyNode, target: 
   const isBatch =
     target.type === 'identifier' && (put.type !== 'call' || changesTensor(methodName(put) ?? ''));
   const isNumbered =
-    target.type === 'subscript' && target.named.slice(1).some(({ type }) => !KEYS.test(type));
+    target.type === 'subscript' && target.named.slice(1).some((key) => isNumber(module, key));
   const root = rootOf(target);
   if (isBatch || isNumbered || root.type !== 'identifier' || module.resolve(root)?.node !== functionNode)
     return undefined;
@@ -164,8 +181,17 @@ function isContext(module: PyModule, functionNode: PyNode, name: PyNode): boolea
   return ancestryOf(module, classNode).imported.some((path) => AUTOGRAD_FUNCTIONS.has(path));
 }
 
-/** What the key of a dictionary may be written as; a tensor has numbers there. */
-const KEYS = /^(?:string|identifier|attribute|call)$/;
+/** No key of a dictionary, but what a tensor has there: a number, or `rows` of `rows = mask.nonzero().tolist()`. */
+function isNumber(module: PyModule, key: PyNode): boolean {
+  if (key.type !== 'identifier') return !/^(?:string|attribute|call)$/.test(key.type);
+  const ways = waysReaching(module, key);
+  const isListed = (way: Definition) => {
+    const value = way.kind === 'value' ? unparenthesized(way.value) : undefined;
+    const tensor = value && methodName(value) === 'tolist' ? receiverOf(value) : undefined;
+    return tensor !== undefined && (valueOf(module, tensor).shape?.dimensions.length ?? 0) > 0;
+  };
+  return ways.length > 0 && ways.every(isListed);
+}
 
 /** A variable of the file, made by something that is neither a layer nor a log: whatever its methods are called. */
 function isKeeper(module: PyModule, receiver: PyNode): boolean {
@@ -289,7 +315,7 @@ export function isReadForGraph(module: PyModule, place: PyNode): boolean {
       if (known?.graph === 'cut' && known.makes === 'data') return false;
       return !(
         callee?.type === 'identifier' &&
-        /^(?:len|isinstance|id|type|hasattr|float|int|bool)$/.test(callee.text)
+        /^(?:len|isinstance|id|type|hasattr|float|int|bool|range)$/.test(callee.text)
       );
     }
     default:

@@ -1,4 +1,4 @@
-import { AUTOGRAD_FUNCTIONS, DIFFERENTIATION_WORDS, PLAIN_BASES } from '../../library/names.js';
+import { AUTOGRAD_FUNCTIONS, DIFFERENTIATION_WORDS, PLAIN_BASES, TORCH_DATA } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { ancestryOf, attributeOfSelf, methodsOf } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
@@ -184,7 +184,16 @@ function isOfImport(module: PyModule, attribute: PyNode): boolean {
   const name = attribute.attribute?.text ?? '';
   if (isModeOfModule(module, attribute)) return false;
   // What the class around it has is not elsewhere.
-  return object !== undefined && !isMethodOfLibraries(name) && !isOwnMember(module, object, name);
+  if (object === undefined || isOwnMember(module, object, name)) return false;
+  return !isMethodOfLibraries(name) || inheritsOfProject(module, attribute);
+}
+
+/** `self.train` of a class whose base, in another file, may have it. */
+function inheritsOfProject(module: PyModule, attribute: PyNode): boolean {
+  const own = attributeOfSelf(attribute);
+  const isOther = (path: string) =>
+    !isModuleClass(path) && !PLAIN_BASES.has(path) && !path.startsWith(TORCH_DATA) && !isOfKnownPackage(path);
+  return own !== undefined && ancestryOf(module, own.classNode).imported.some(isOther);
 }
 
 /** `self.training` of a module: torch sets it on each object, so that no method of that name is behind it. */

@@ -1,14 +1,53 @@
-import { OPTIMIZERS, PARTIAL, TORCH_DATA } from '../../library/names.js';
+import { OPTIMIZERS, PARTIAL, PLAIN_BASES, TORCH_DATA } from '../../library/names.js';
+import { isModuleClass } from '../../library/paths.js';
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { makersOf } from '../../semantic/attributes.js';
-import { calledDefinition } from '../../semantic/definitions.js';
-import { callGiven, isOnlyAsked, isParsed, isVariable, pathsOf } from '../../semantic/given-away.js';
+import {
+  ancestryOf,
+  attributeOfSelf,
+  calledDefinition,
+  classAround,
+  methodsOf,
+} from '../../semantic/definitions.js';
+import {
+  callGiven,
+  isOnlyAsked,
+  isParsed,
+  isVariable,
+  pathsOf,
+  setsAttribute,
+} from '../../semantic/given-away.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
+import { functionsNamed, mayInherit } from '../../semantic/project-names.js';
 import { isGenerator } from '../../semantic/returns.js';
-import { enclosingClass, isAsync, methodName, receiverOf, wholeName } from '../../semantic/statements.js';
+import {
+  argumentsOf,
+  decoratorsOf,
+  enclosingClass,
+  isAsync,
+  methodName,
+  receiverOf,
+  wholeName,
+} from '../../semantic/statements.js';
+import { plainString } from '../../semantic/strings.js';
 import { isUnbound, readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
+
+/** Whether somebody of the project may have a function of this name otherwise than by calling it. */
+export function isHandedOnByName(module: PyModule, name: string): boolean {
+  if (module.memo(hasOwnRunner, module) && isAnywhere(module, name, usedAsValue)) return true;
+  const files = module.around.summaries({ word: name, beside: [] }, handedOn);
+  if (files === undefined) return true;
+  // Another method may take its place.
+  const mayBeOther = (method: string) =>
+    functionsNamed(module, method)?.length !== 1 || isAnywhere(module, method, setsAttribute);
+  const mayBeIt = (owner: string) => mayHaveMethod(module, owner, name);
+  return [handedOn(module.alone, name), ...files].some(
+    ({ isValue, methods, owners }) => isValue || methods.some(mayBeOther) || owners.some(mayBeIt),
+  );
+}
 
 /** Whether the code of a file uses a name, or an attribute of that name, otherwise than by calling it. */
 export function usedAsValue(module: PyModule, name: string): boolean {
@@ -22,23 +61,138 @@ function isUsed(module: PyModule, value: PyNode): boolean {
   // `train.__get__(net)`
   if (user?.type === 'attribute' && user.object === value)
     return /^__(?:call|func|get|wrapped)__$/.test(user.attribute?.text ?? '');
+  // `del self.train`
+  if (value.closest('delete_statement', 'call', 'block')?.type === 'delete_statement') return false;
   // Python indexes no function.
   if (user?.type === 'subscript' && user.value === value) return false;
-  return !(user?.type === 'assignment' && user.left === value);
+  const target = /^(?:pattern_list|tuple_pattern)$/.test(user?.type ?? '') ? user : value;
+  return !(target?.parent?.type === 'assignment' && target.parent.left === target);
 }
 
 /** What a file does with a function, or an attribute of its name, otherwise than to call it. Plain data: it outlives the scan. */
-export interface HandedOn {
+interface HandedOn {
   /** It stores it, or gives it to code that was not followed. */
   readonly isValue: boolean;
   /** Methods that it gives it to, which only run it, unless others of their name take their place. */
   readonly methods: readonly string[];
+  /** Classes that have set `self.train` when they were made, and of whose objects it takes that. */
+  readonly owners: readonly string[];
 }
 
-export function handedOn(alone: PyModule, name: string): HandedOn {
+function handedOn(alone: PyModule, name: string): HandedOn {
   const methods: string[] = [];
-  const isValue = placesNamed(alone, name).some((value) => isKept(alone, value, methods, 0));
-  return { isValue, methods };
+  const kept = placesNamed(alone, name).filter((value) => isKept(alone, value, methods, 0));
+  const owners = kept.map((value) => ownerSetting(alone, value)?.name?.text);
+  return {
+    isValue: owners.includes(undefined),
+    methods,
+    owners: owners.filter((owner) => owner !== undefined),
+  };
+}
+
+/** The class of an object whose attribute this is, where its `__init__` sets it in any case: `self.train = train`. */
+function ownerSetting(alone: PyModule, attribute: PyNode): PyNode | undefined {
+  const own = attributeOfSelf(attribute);
+  const { self = '' } = classAround(attribute) ?? {};
+  const scope = own && attribute.object && alone.resolve(attribute.object);
+  if (own === undefined || scope === undefined || alone.writes(scope, self).length > 1) return undefined;
+  const maker = methodsOf(own.classNode).find((method) => method.name?.text === '__init__');
+  const isSet = maker?.body?.named.some((statement) => {
+    const left = statement.named[0]?.type === 'assignment' ? statement.named[0].left : undefined;
+    const targets = left?.type === 'pattern_list' ? left.named : [left];
+    const isBefore = !maker.contains(attribute) || statement.end <= attribute.start;
+    return isBefore && targets.some((target) => target?.text === attribute.text);
+  });
+  return isSet ? own.classNode : undefined;
+}
+
+/**
+ * Whether `self.train` of a dataset, which has set it, may be a method of the project all the same: some class or file takes
+ * or gives attributes in its own way, or it is no object of this class.
+ */
+function mayHaveMethod(module: PyModule, owner: string, name: string): boolean {
+  if ([mayInherit, callsByClass].some((changes) => isAnywhere(module, owner, changes))) return true;
+  if (isAnywhere(module, name, movesByName) || module.memo(copiesMembers, module)) return true;
+  const names = new Set([owner]);
+  for (const each of names) {
+    const files = module.around.summaries({ word: each, beside: [] }, linesOf);
+    const lines = files && [...linesOf(module.alone, each), ...files.flat()];
+    if (lines === undefined || lines.length === 0) return true;
+    if (lines.some((line) => line.isOpen || line.methods.some((own) => own === name || FORWARDS.has(own))))
+      return true;
+    for (const base of lines.flatMap((line) => line.bases)) names.add(base);
+  }
+  return false;
+}
+
+/** `Numbers.parts(other)` */
+function callsByClass(alone: PyModule, owner: string): boolean {
+  return alone.words(owner).some((node) => node.parent?.type === 'attribute' && node.parent.object === node);
+}
+
+/** `del data.train`, `setattr(data, "train", learn)` */
+function movesByName(alone: PyModule, name: string): boolean {
+  if (new RegExp(`["']${name}["']`).test(alone.code) && REFLECTS.test(alone.code)) return true;
+  return alone
+    .words(name)
+    .some((node) => node.closest('delete_statement', 'call', 'block')?.type === 'delete_statement');
+}
+
+const REFLECTS = /\b(?:[gsd]etattr|attrgetter|methodcaller|vars|delattr|__\w*(?:dict|attr)\w*__)\b/;
+
+/** They give the attributes of another object. */
+const FORWARDS: ReadonlySet<string> = new Set(['__getattr__', '__getattribute__']);
+
+/** A class of a file with those that it inherits from there. */
+interface Line {
+  readonly methods: readonly string[];
+  /** Last names of bases of other files. */
+  readonly bases: readonly string[];
+  /** It has bases of which nothing is known, or is changed by who decorates or makes it. */
+  readonly isOpen: boolean;
+}
+
+function linesOf(alone: PyModule, owner: string): readonly Line[] {
+  return alone.words(owner).flatMap(({ parent: classNode, start }) => {
+    if (classNode?.type !== 'class_definition' || classNode.name?.start !== start) return [];
+    const { classes, imported, unknown } = ancestryOf(alone, classNode);
+    const others = imported.filter((path) => !isPlainBase(path));
+    const isChanged = classes.some(
+      (each) => decoratorsOf(each).length > 0 || /\bmetaclass\b/.test(each.superclasses?.text ?? ''),
+    );
+    return {
+      methods: classes.flatMap(methodsOf).map((method) => method.name?.text ?? ''),
+      bases: others.map((path) => path.slice(path.lastIndexOf('.') + 1)),
+      isOpen: unknown || isChanged,
+    };
+  });
+}
+
+function isPlainBase(path: string): boolean {
+  return PLAIN_BASES.has(path) || isModuleClass(path) || path.startsWith(TORCH_DATA);
+}
+
+/** Whether a file of the project gives an object what another one has, by names that are computed. */
+export function copiesMembers(module: PyModule): boolean {
+  return ['setattr', '__dict__', 'vars', 'type', 'new_class', '__bases__'].some((word) =>
+    isAnywhere(module, word, copiesIn),
+  );
+}
+
+function copiesIn(alone: PyModule, word: string): boolean {
+  return alone.words(word).some((node) => {
+    const self = classAround(node)?.self;
+    // `type(name, bases, {})`
+    if (word === 'type') return node.parent?.type === 'call' && argumentsOf(node.parent).length === 3;
+    if (word === 'new_class' || word === '__bases__') return true;
+    if (word === 'setattr') {
+      const [object, key] = node.parent?.type === 'call' ? argumentsOf(node.parent) : [];
+      return key !== undefined && object?.text !== self && plainString(key) === undefined;
+    }
+    const held = word === 'vars' ? node.parent : wholeName(node);
+    const isUpdated = held?.parent?.attribute?.text === 'update';
+    return isUpdated && /__dict__|\bvars\(/.test(held.parent?.parent?.named[1]?.text ?? '');
+  });
 }
 
 /** Whether somebody may have the function, or what is made of it, after this use. `methods`: gets those that only run it. */
@@ -114,7 +268,7 @@ const RUNNERS = [
 const RUNS_IT = new RegExp(`^(?:torch\\.multiprocessing|torch\\.distributed|${RUNNERS.join('|')})\\.`);
 
 /** Whether a file of the project has the name of one of these packages, and is it. */
-export function hasOwnRunner(module: PyModule): boolean {
+function hasOwnRunner(module: PyModule): boolean {
   return RUNNERS.some((name) => module.around.text(name) !== undefined);
 }
 

@@ -8,13 +8,7 @@ import { placeOf } from '../../semantic/gate.js';
 import { setsAttribute } from '../../semantic/given-away.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import {
-  functionsNamed,
-  isMethodOfProject,
-  mayTake,
-  passedBy,
-  subclassesElsewhere,
-} from '../../semantic/project-names.js';
+import { isMethodOfProject, mayTake, passedBy, subclassesElsewhere } from '../../semantic/project-names.js';
 import { mayTakeOut } from '../../semantic/put-values.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { reachedFrom } from '../../semantic/reach.js';
@@ -33,7 +27,7 @@ import {
 import { putsOnObject } from './foreign-layers.js';
 import { forwardFacts, ITERATED, iterationRuns, runsOnlyLayers } from './forward-index.js';
 import { SETS_MODE } from './grad.js';
-import { handedOn, hasOwnRunner, usedAsValue } from './handed-on.js';
+import { isHandedOnByName } from './handed-on.js';
 import { isStranger } from './strangers.js';
 
 /** `` `Potential` (`train.py:12`), whose forward … `` */
@@ -139,17 +133,6 @@ function heldByForward(module: PyModule): Suspect | undefined {
 
 function isHandedOn(module: PyModule, { isValue, name }: Differentiator): boolean {
   return isValue || module.memo(isHandedOnByName, name);
-}
-
-function isHandedOnByName(module: PyModule, name: string): boolean {
-  if (module.memo(hasOwnRunner, module) && isAnywhere(module, name, usedAsValue)) return true;
-  const files = module.around.summaries({ word: name, beside: [] }, handedOn);
-  if (files === undefined) return true;
-  const all = [handedOn(module.alone, name), ...files];
-  // Another method may take its place.
-  const mayBeOther = (method: string) =>
-    functionsNamed(module, method)?.length !== 1 || isAnywhere(module, method, setsAttribute);
-  return all.some(({ isValue, methods }) => isValue || methods.some(mayBeOther));
 }
 
 function instanceCalled(module: PyModule, made?: Elsewhere): Suspect | undefined {
