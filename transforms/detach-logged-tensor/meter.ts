@@ -6,6 +6,7 @@ import { definedElsewhere, type Elsewhere, makerOf } from '../../src/semantic/el
 import { type Definition, definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { starredDefinition } from '../../src/semantic/star-imports.js';
 import {
   argumentsOf,
   decoratorsOf,
@@ -104,7 +105,17 @@ function classMade(module: PyModule, maker: PyNode): Elsewhere | undefined {
   const own = classBehind(module, maker);
   if (own !== undefined) return { module, node: own };
   const path = makerOf(module, maker) ?? qualifiedName(module, maker);
-  return path === undefined ? undefined : definedElsewhere(module, path);
+  return path === undefined ? starredMaker(module, maker) : definedElsewhere(module, path);
+}
+
+/** `from utils import *`, and the one thing that makes it is of there. */
+function starredMaker(module: PyModule, maker: PyNode): Elsewhere | undefined {
+  const scope = maker.type === 'identifier' ? module.resolve(maker) : undefined;
+  const [only, ...others] = scope === undefined ? [] : module.writes(scope, maker.text).map(definitionOf);
+  const value = only?.kind === 'value' && others.length === 0 ? only.value : maker;
+  const callee = value.type === 'call' ? value.function : undefined;
+  const isFree = callee?.type === 'identifier' && module.resolve(callee) === undefined;
+  return isFree ? starredDefinition(module, callee.text) : undefined;
 }
 
 /** Whether a value that stands here ends in an attribute, with its graph. */
