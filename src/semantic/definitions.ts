@@ -121,10 +121,12 @@ export function overridesOf(module: PyModule, call: PyNode, method: PyNode): rea
     const assignment = parent?.parent;
     return text === name && assignment?.type === 'assignment' && assignment.left === parent;
   });
-  if (replaced) return undefined;
-  return heirsOf(module, owner).flatMap((heir) =>
-    heir === owner ? [] : methodsOf(heir).filter((other) => other.name?.text === name),
-  );
+  // What a subclass inherits besides may come first.
+  const family = heirsOf(module, owner).flatMap((heir) => ancestryOf(module, heir).classes);
+  const others = [...new Set(family)].filter((each) => each !== owner);
+  const bindings = others.flatMap((each) => module.scopeOf(each).bindings(name));
+  if (replaced || bindings.some(({ parent }) => parent?.type !== 'function_definition')) return undefined;
+  return bindings.flatMap(({ parent }) => parent ?? []);
 }
 
 /** The name of the first parameter of a method (`self`); undefined for plain functions and static methods. */

@@ -96,14 +96,14 @@ function redefines(alone: PyModule, name: string): boolean {
 /** Classes of other files that inherit from one of this name, directly or not. */
 export function subclassesElsewhere(module: PyModule, name: string): readonly NamedClass[] | undefined {
   const found = new Map<string, NamedClass>();
-  const pending = [name];
-  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+  const own = subclassesIn(module.alone, name).filter((each) => typeof each === 'string');
+  const names = new Set([name, ...own]);
+  for (const at of names) {
     const files = module.around.summaries({ word: at, beside: [] }, subclassesIn);
-    if (files === undefined || found.size > MOST_SUBCLASSES) return undefined;
+    if (files === undefined || names.size > MOST_SUBCLASSES) return undefined;
     for (const each of files.flat()) {
-      if (found.has(each.name)) continue;
-      found.set(each.name, each);
-      pending.push(each.name);
+      if (typeof each !== 'string' && !found.has(each.name)) found.set(each.name, each);
+      names.add(typeof each === 'string' ? each : each.name);
     }
   }
   return [...found.values()];
@@ -111,12 +111,25 @@ export function subclassesElsewhere(module: PyModule, name: string): readonly Na
 
 const MOST_SUBCLASSES = 64;
 
-function subclassesIn(alone: PyModule, name: string): readonly NamedClass[] {
-  return alone.words(name).flatMap((node) => {
+/** Those that inherit from it, and other names that it is given. */
+function subclassesIn(alone: PyModule, name: string): readonly (NamedClass | string)[] {
+  return alone.words(name).flatMap((node): readonly (NamedClass | string)[] => {
     const base = node.parent?.type === 'attribute' ? node.parent : node;
+    const alias = aliasOf(base);
+    if (alias !== undefined) return [alias];
     const classNode = base.closest('class_definition');
     return classNode !== undefined && basesOf(classNode).includes(base) ? [namedClass(alone, classNode)] : [];
   });
+}
+
+/** `B` of `from nets import A as B` and of `B = nets.A`. */
+function aliasOf(base: PyNode): string | undefined {
+  const imported = base.closest('aliased_import', 'block', 'module');
+  if (imported?.type === 'aliased_import')
+    return imported.alias?.text === base.text ? undefined : imported.alias?.text;
+  const assigned =
+    base.parent?.type === 'assignment' && base.parent.right === base ? base.parent.left : undefined;
+  return assigned?.type === 'identifier' ? assigned.text : undefined;
 }
 
 /** Something assigns to an attribute of this name, or to a part of it: `model.loss = …`, `model.loss.reduction = …`. */
@@ -283,12 +296,23 @@ export function maySet({ code }: PyModule, name: string): boolean {
 const SETS_BY_TEXT =
   /\bsetattr\(|\b__setattr__\b|(?<![.\w])exec\(|(?:\b__dict__\b|\bvars\([^()]*\))(?:\s*\[[^\]\n]*\]\s*=(?!=)|\.(?:update|setdefault)\b)|=\s*(?:[\w.]+\.__dict__\b|vars\()/;
 
-/** Whether a subclass in another file has its own method in place of this one. */
+/** Whether another file may have something else in place of this method: in a subclass, in what that inherits besides, or set. */
 export function isOverriddenElsewhere(module: PyModule, method: PyNode): boolean {
   const owner = enclosingClass(method)?.name?.text;
   const name = method.name?.text ?? '';
   if (owner === undefined) return false;
-  return subclassesElsewhere(module, owner)?.every(({ members }) => !members.includes(name)) !== true;
+  const family = subclassesElsewhere(module, owner);
+  if (family?.every(({ members }) => !members.includes(name)) !== true) return true;
+  if (attributeWritesElsewhere(module, name)?.length !== 0) return true;
+  const isMade = module.around.summaries({ word: owner, beside: [], needs: ['type('] }, makesClassOf);
+  if (isMade?.includes(true) !== false) return true;
+  const others = family.length === 0 ? [] : module.around.summaries({ word: name, beside: [] }, functionsIn);
+  return others?.flat().some((each) => each.owner !== undefined) !== false;
+}
+
+/** `type("Heir", (Base,), {…})` */
+function makesClassOf({ code }: PyModule, name: string): boolean {
+  return new RegExp(`\\btype\\([^()]*,[^)]*\\b${name}\\b`).test(code);
 }
 
 /** How many arguments a call gives. */
