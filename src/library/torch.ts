@@ -32,6 +32,11 @@ export const TORCH_ROWS: readonly Group[] = [
   group(TORCH, { gradMode: 'off' }, 'no_grad inference_mode'),
   group(TORCH, { gradMode: 'on' }, 'enable_grad'),
   group(TORCH, { gradMode: 'flag' }, 'set_grad_enabled'),
+  group(
+    ['torch.autograd.', 'torch.autograd.gradcheck.'],
+    { differentiates: true },
+    'gradcheck gradgradcheck',
+  ),
   group('torch.autograd.', { differentiates: true }, 'backward grad'),
   group(['torch.autograd.functional.', 'torch.func.'], { differentiates: true }, '*'),
 
