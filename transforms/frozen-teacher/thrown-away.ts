@@ -8,6 +8,7 @@ import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { isAlwaysAfter, mayLead } from '../../src/semantic/paths.js';
 import { isNotebook } from '../../src/semantic/program.js';
+import { functionsNamed } from '../../src/semantic/project-names.js';
 import {
   argumentsOf,
   decoratorsOf,
@@ -18,6 +19,7 @@ import {
   ownNodes,
   receiverOf,
   statementOf,
+  wholeName,
 } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
@@ -52,8 +54,7 @@ export function backwardsInVain(
 ): InVain | undefined {
   const owner = enclosingFunction(statement) ?? module.root;
   if (isNotebook(module) || !mayBeFollowed(owner)) return undefined;
-  if (UNFOLLOWED.some((word) => isAnywhere(module, word, hasWord)) || namesCheckpoint(module))
-    return undefined;
+  if (module.memo(isUnfollowed, module) || namesCheckpoint(module)) return undefined;
   const readers = networks.map((network) => readersOf(module, network));
   if (readers.some((each) => each === undefined || each.length === 0)) return undefined;
   const callers = callersOf(module, owner);
@@ -149,14 +150,33 @@ function isForgetful({ module, node }: Elsewhere): boolean {
   return decoratorsOf(node).length === 0 && isHarmless(module, node);
 }
 
-/** What waits for the gradients of every parameter, or looks at them on their way. */
+/** What waits for the gradients of every parameter, looks at them on their way, or at variables by their names. */
 const UNFOLLOWED = [
-  'DistributedDataParallel',
-  'register_full_backward_hook',
-  'register_hook',
-  'FullyShardedDataParallel',
-  'fully_shard',
+  ...['DistributedDataParallel', 'FullyShardedDataParallel', 'fully_shard'],
+  ...['register_hook', 'register_post_accumulate_grad_hook', 'register_multi_grad_hook'],
+  ...['register_backward_hook', 'register_full_backward_hook', 'register_full_backward_pre_hook'],
+  ...['register_module_backward_hook', 'register_module_full_backward_hook'],
+  ...['register_module_full_backward_pre_hook', 'register_prehook'],
+  ...['register_optimizer_step_pre_hook', 'register_optimizer_step_post_hook'],
+  ...['register_step_pre_hook', 'register_step_post_hook'],
+  ...['register_autograd', 'saved_tensors_hooks', 'globals'],
 ];
+
+function isUnfollowed(module: PyModule): boolean {
+  const backward = functionsNamed(module, 'backward');
+  return (
+    UNFOLLOWED.some((word) => isAnywhere(module, word, hasWord)) ||
+    isAnywhere(module, 'modules', namesModules) ||
+    functionsNamed(module, 'zero_grad')?.length !== 0 ||
+    // A function of autograd, which may do more than to compute.
+    backward?.some(({ owner, arity }) => owner !== undefined && arity[0] > 0) !== false
+  );
+}
+
+/** `sys.modules` */
+function namesModules(alone: PyModule, word: string): boolean {
+  return alone.words(word).some((node) => qualifiedName(alone, wholeName(node)) === 'sys.modules');
+}
 
 function hasWord(alone: PyModule, word: string): boolean {
   return alone.words(word).length > 0;
