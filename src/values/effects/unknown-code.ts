@@ -298,6 +298,13 @@ export function differentiatingNetwork(
   network: PyNode,
   mayBe?: MayBe,
 ): Suspect | undefined {
+  // `self.step(x)`, which a class below this one may have from another.
+  const name = network.attribute?.text ?? '';
+  const method =
+    name === '' || CALLED.has(name) || !isMethodOfProject(module, name)
+      ? undefined
+      : suspectAround(module, (each) => each.name === name && each.owner !== undefined);
+  if (method !== undefined) return { ...method, isHeld: true };
   const isReplaced = forwardFacts(module)?.isReplaced !== false;
   const may = isReplaced ? undefined : mayBe;
   const whenCalled = (there: PyModule, made?: Elsewhere): Suspect | undefined =>
