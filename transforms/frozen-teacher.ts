@@ -12,10 +12,12 @@
  * trained, but not by this backward: what it adds to the gradients is cleared before an optimizer of the network steps.
  */
 import {
+  enclosingFunction,
   importsTorch,
   isTestFile,
   NO_GRAD,
   Proof,
+  requireOriginals,
   runsAlikeWithoutGradients,
   type Site,
   type Transform,
@@ -124,6 +126,7 @@ export const frozenTeacher: Transform<Found> = {
           hangsOnNothingTrained(module, value),
         ),
     );
+    requireOriginals(proof, module, enclosingFunction(first.statement) ?? module.root);
     if (proof.holds) proof.because(...runs.flatMap((run) => reasonsFor(module, run)));
     return edit.done(
       'Run it under `torch.no_grad()`',

@@ -25,6 +25,7 @@ import {
   NO_GRAD,
   NUMBERS,
   Proof,
+  requireOriginals,
   runsAlikeWithoutGradients,
   SET_GRAD_ENABLED,
   type Site,
@@ -136,6 +137,7 @@ export const noGradBlock: Transform<BlockSite> = {
     }
     const [first, ...others] = run.wrapped;
     if (first === undefined) return edit.refuse('there is nothing to put under it');
+    requireOriginals(proof, module, run.owner);
     if (proof.holds) proof.because(...gradlessReasons(module, run.owner, run.wrapped, run.models));
     const manager =
       'flag' in run ? `${edit.name(SET_GRAD_ENABLED, first)}(${run.flag})` : `${edit.name(NO_GRAD, first)}()`;

@@ -33,6 +33,7 @@ import {
   numericRunsIn,
   Proof,
   type PyNode,
+  requireOriginals,
   type Site,
   SWITCHES,
   type Transform,
@@ -144,6 +145,7 @@ export const noGrad: Transform<NoGradSite> = {
     const looked = looksBehindDecorator(module, functionNode);
     if (looked !== undefined) proof.meet({ answer: 'unknown', otherwise: looked });
     const models = runs.map(({ model }) => model);
+    requireOriginals(proof, module, functionNode);
     if (proof.holds) proof.because(...gradlessReasons(module, functionNode, [functionNode], models));
     edit.addDecorator(functionNode, `${edit.name(NO_GRAD, functionNode)}()`);
     const rounding = runs.length > 0 && (hasInferenceFastPath(module) || hasLstm(module, models));

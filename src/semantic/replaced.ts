@@ -33,6 +33,24 @@ function findReplaced(module: PyModule, path: string): string | undefined {
   return undefined;
 }
 
+/**
+ * The same for a function of the project: `helpers.score = …` of any file. By its name alone, since a module has as many paths
+ * as it has importers.
+ */
+export function replacedByName(module: PyModule, name: string): string | undefined {
+  return module.memo(findReplacedByName, name);
+}
+
+function findReplacedByName(module: PyModule, name: string): string | undefined {
+  const quoted = ['"', "'"].flatMap((mark) => [`, ${mark}${name}${mark}`, `.${name}${mark}`]);
+  const mention = { word: name, beside: [], needs: [`.${name}=`, `.${name} =`, ...quoted] };
+  const others = module.around.summaries(mention, replacementsIn);
+  if (others === undefined) return `one of the many files that name \`${name}\``;
+  const found = [...replacementsIn(module.alone, name), ...others.flat()];
+  const replaced = found.find(({ path }) => path.endsWith(`.${name}`));
+  return replaced && `\`${replaced.file}\``;
+}
+
 function replacementsIn(alone: PyModule, word: string): readonly Replacement[] {
   const { path: file, text } = alone;
   const places = new RegExp(`\\.[ \\t]*${word}[ \\t]*=(?!=)|["'](?:[\\w.]+\\.)?${word}["']`, 'g');
@@ -46,11 +64,15 @@ function replacementsIn(alone: PyModule, word: string): readonly Replacement[] {
   });
 }
 
+/** What nobody can call. */
+const SETTING = /^(?:integer|float|string|true|false|none|list|dictionary|tuple)$/;
+
 /** `lib.load = …` */
 function assignedPath(alone: PyModule, name: PyNode): string | undefined {
   const attribute = name.parent?.attribute === name ? name.parent : undefined;
   const assignment = attribute?.parent;
   if (attribute === undefined || assignment?.type !== 'assignment') return undefined;
+  if (SETTING.test(assignment.right?.type ?? '')) return undefined;
   return assignment.left === attribute ? qualifiedName(alone, attribute) : undefined;
 }
 

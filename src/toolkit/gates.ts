@@ -1,5 +1,7 @@
 import { caughtElsewhere } from '../semantic/catching.js';
 import { shadowingOption } from '../semantic/command-line.js';
+import { definitionBehind } from '../semantic/definitions.js';
+import type { Elsewhere } from '../semantic/elsewhere.js';
 import type { Gate } from '../semantic/gate.js';
 import { placeOf, shown } from '../semantic/gate.js';
 import { arrives, type Given } from '../semantic/given.js';
@@ -7,8 +9,9 @@ import { qualifiedName } from '../semantic/imports.js';
 import { onlyUse, type Written } from '../semantic/literals.js';
 import type { PyModule } from '../semantic/module.js';
 import { ask } from '../semantic/question.js';
-import { replacedInProject } from '../semantic/replaced.js';
+import { replacedByName, replacedInProject } from '../semantic/replaced.js';
 import { standingOf } from '../semantic/standing.js';
+import { functionElsewhere, starredFunction } from '../semantic/star-imports.js';
 import { decoratorsOf, enclosingFunction } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { argumentsCalls, argumentsTakers } from '../torch/huggingface/huggingface.js';
@@ -112,6 +115,44 @@ export function requireOriginal(
       );
   }
   return proof;
+}
+
+/** Calls of calls are followed this far. */
+const FOLLOWED = 3;
+
+/** The same for the functions of the project that a part of the code runs, and that these run. */
+export function requireOriginals(proof: Proof, module: PyModule, part: PyNode): Proof {
+  const seen = new Set<PyNode>([part]);
+  let parts: readonly Elsewhere[] = [{ module, node: part }];
+  for (let depth = 0; depth < FOLLOWED && proof.holds; depth++) {
+    const calls = parts
+      .flatMap((each) => [...each.node.walk()].map((node) => ({ ...each, node })))
+      .filter(({ node }) => node.type === 'call');
+    parts = calls.flatMap((each) => {
+      const callee = each.node.function;
+      const found = callee && runBy(each.module, callee);
+      if (found === undefined || seen.has(found.node)) return [];
+      seen.add(found.node);
+      const name = found.node.name?.text ?? '';
+      const by = proof.holds ? replacedByName(module, name) : undefined;
+      if (by !== undefined)
+        proof.require(
+          'unknown',
+          ask(
+            'replacement-alike',
+          )`Does what ${by} puts in the place of \`${name}\` only read what it is given?`,
+        );
+      return [found];
+    });
+  }
+  return proof;
+}
+
+function runBy(module: PyModule, callee: PyNode): Elsewhere | undefined {
+  const own = definitionBehind(module, callee);
+  return own === undefined
+    ? (functionElsewhere(module, callee) ?? starredFunction(module, callee))
+    : { module, node: own };
 }
 
 /** A decorator that lets errors through. */

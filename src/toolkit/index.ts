@@ -244,6 +244,7 @@ export {
   onlyHere,
   requireArrival,
   requireOriginal,
+  requireOriginals,
   requireTrainer,
   requireUncaught,
   requireVersion,
