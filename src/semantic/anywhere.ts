@@ -10,6 +10,15 @@ export function isAnywhere(
   return module.around.summaries({ word, beside: [] }, is)?.includes(true) ?? true;
 }
 
+/** Whether the code of a file of the project has this word. */
+export function isNamedAnywhere(module: PyModule, word: string): boolean {
+  return isAnywhere(module, word, isNamed);
+}
+
+function isNamed(alone: PyModule, word: string): boolean {
+  return alone.words(word).length > 0;
+}
+
 /** The first that is found in a file of the project with this word, this one first; `many` where too many would have to be looked into. */
 export function foundAnywhere<V, M>(
   module: PyModule,

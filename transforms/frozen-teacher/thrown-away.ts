@@ -1,6 +1,6 @@
 import { builtin, cutsGraph } from '../../src/library/library.js';
 import { TORCH } from '../../src/library/names.js';
-import { isAnywhere } from '../../src/semantic/anywhere.js';
+import { isAnywhere, isNamedAnywhere } from '../../src/semantic/anywhere.js';
 import { methodNamed } from '../../src/semantic/definitions.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { functionUses } from '../../src/semantic/function-uses.js';
@@ -165,7 +165,7 @@ const UNFOLLOWED = [
 function isUnfollowed(module: PyModule): boolean {
   const backward = functionsNamed(module, 'backward');
   return (
-    UNFOLLOWED.some((word) => isAnywhere(module, word, hasWord)) ||
+    UNFOLLOWED.some((word) => isNamedAnywhere(module, word)) ||
     isAnywhere(module, 'modules', namesModules) ||
     functionsNamed(module, 'zero_grad')?.length !== 0 ||
     // A function of autograd, which may do more than to compute.
@@ -176,10 +176,6 @@ function isUnfollowed(module: PyModule): boolean {
 /** `sys.modules` */
 function namesModules(alone: PyModule, word: string): boolean {
   return alone.words(word).some((node) => qualifiedName(alone, wholeName(node)) === 'sys.modules');
-}
-
-function hasWord(alone: PyModule, word: string): boolean {
-  return alone.words(word).length > 0;
 }
 
 function mayBeFollowed(owner: PyNode): boolean {

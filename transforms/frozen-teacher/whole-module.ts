@@ -1,5 +1,5 @@
 import { row } from '../../src/library/library.js';
-import { isAnywhere } from '../../src/semantic/anywhere.js';
+import { isNamedAnywhere } from '../../src/semantic/anywhere.js';
 import { definitionBehind } from '../../src/semantic/definitions.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -28,7 +28,7 @@ function findTaken(module: PyModule, classNode: PyNode): boolean {
   const { name } = classNode;
   // What nobody here makes is there for others.
   if (name === undefined || !isMade(module, name)) return true;
-  if (UNFOLLOWED.some((word) => isAnywhere(module, word, hasWord))) return true;
+  if (UNFOLLOWED.some((word) => isNamedAnywhere(module, word))) return true;
   const words = [...WALKS, 'apply', 'getattr'];
   const files = words.map((word) => module.around.naming({ word, beside: [] }, () => true));
   if (files.some(({ unread }) => unread !== undefined)) return true;
@@ -97,9 +97,5 @@ export function mayBeWrapped(module: PyModule, classNode: PyNode): boolean {
 }
 
 function findWrapper(module: PyModule): boolean {
-  return WRAPPERS.some((word) => isAnywhere(module, word, hasWord));
-}
-
-function hasWord(alone: PyModule, word: string): boolean {
-  return alone.words(word).length > 0;
+  return WRAPPERS.some((word) => isNamedAnywhere(module, word));
 }

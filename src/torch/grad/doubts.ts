@@ -1,4 +1,4 @@
-import { isAnywhere } from '../../semantic/anywhere.js';
+import { isNamedAnywhere } from '../../semantic/anywhere.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -275,12 +275,7 @@ export function* doubtsOfRounding(module: PyModule, model: PyNode): Generator<Gr
 /** Where the project hears of everything that autograd saves. */
 function watchesSaved(module: PyModule): string | undefined {
   const word = 'saved_tensors_hooks';
-  const files = module.around.summaries({ word, beside: [] }, namesWord);
-  return namesWord(module.alone, word) || files?.includes(true) !== false ? word : undefined;
-}
-
-function namesWord(alone: PyModule, word: string): boolean {
-  return alone.words(word).length > 0;
+  return isNamedAnywhere(module, word) ? word : undefined;
 }
 
 export function measuresOther(measured: string): Question {
@@ -326,11 +321,7 @@ export function anotherNetwork(text: string, network: Suspect): Question {
 
 /** Whether something in the project asks whether gradients are on; in evaluation mode it mostly does not. */
 function mayAskForMode(module: PyModule): boolean {
-  return isAnywhere(module, 'is_grad_enabled', hasWord);
-}
-
-function hasWord(alone: PyModule, word: string): boolean {
-  return alone.words(word).length > 0;
+  return isNamedAnywhere(module, 'is_grad_enabled');
 }
 
 /** A model may have such modules that another file makes. */

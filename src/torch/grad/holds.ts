@@ -1,6 +1,6 @@
 import { givesModule } from '../../library/library.js';
 import { isModelMaker, isModuleClass } from '../../library/paths.js';
-import { isAnywhere } from '../../semantic/anywhere.js';
+import { isAnywhere, isNamedAnywhere } from '../../semantic/anywhere.js';
 import { classAround, definitionBehind } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, leadsInside } from '../../semantic/elsewhere.js';
 import { isGivenParts, isOnlyUsed, setsPart } from '../../semantic/given-away.js';
@@ -138,15 +138,11 @@ function ownClass(module: PyModule, callee: PyNode): Elsewhere | undefined {
 
 /** Whether some file makes an instance of the class and hands it to others, who may make it a part of a network. */
 function isHandedOn(module: PyModule, owner: string): boolean {
-  return isAnywhere(module, owner, handsOn) || COLLECTED.some((word) => isAnywhere(module, word, hasWord));
+  return isAnywhere(module, owner, handsOn) || COLLECTED.some((word) => isNamedAnywhere(module, word));
 }
 
 /** By these, classes are found that nobody names. */
 const COLLECTED = ['__init_subclass__', '__subclasses__', 'metaclass'];
-
-function hasWord(alone: PyModule, word: string): boolean {
-  return alone.words(word).length > 0;
-}
 
 function handsOn(alone: PyModule, owner: string): boolean {
   return alone.words(owner).some((node) => {
