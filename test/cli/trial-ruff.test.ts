@@ -121,7 +121,7 @@ test('`apply -i` asks about as many as were promised, and not about files with c
     '3 findings left (3 unsafe): `memfix check` shows them, `memfix apply -i` asks about one.',
   );
   expect((await memfix({ cwd }, 'check')).stderr.replace(/\n/g, ' ')).toContain(
-    'commit it first, or run `memfix apply --allow-dirty`.',
+    'commit it first, or run `memfix apply -i --allow-dirty`.',
   );
 });
 

@@ -32,8 +32,18 @@ import { recordsNoGraph } from '../../src/values/value/gradient.js';
 import { isPlainParameter, putInto } from '../../src/values/value/parts.js';
 import { isPlainAttribute } from '../../src/values/value/plain.js';
 import { classOf, definitionCalled, functionsGiven } from './called.js';
-import { asksForGradient, first, type Given, isAsked, isLoader, isLoss, withoutGradient } from './inputs.js';
-import { isSetting, isSettingPath, mayTrainData } from './sharing.js';
+import {
+  asksForGradient,
+  doubtOfLoader,
+  first,
+  type Given,
+  isAsked,
+  isLoader,
+  isLoss,
+  valueWritten,
+  withoutGradient,
+} from './inputs.js';
+import { isSetting, isSettingPath } from './sharing.js';
 import { givenByTrainer } from './trainer.js';
 
 const MAX_DEPTH = 24;
@@ -195,12 +205,7 @@ export class Graphless {
     const loop = target.closest('for_statement', 'for_in_clause');
     const data = loop === undefined ? iterable : (passOf(module, loop)?.data ?? iterable);
     if (!isLoader(module, data, given, depth)) return this.#of(module, data, given, depth + 1);
-    // A dataset of tensors that are trained themselves.
-    return mayTrainData(module)
-      ? unknown(
-          ask('input-without-gradient')`Does all that \`${shown(data)}\` gives come without a gradient?`,
-        )
-      : undefined;
+    return doubtOfLoader(module, data, this.module, this.trained);
   }
 
   #attribute(module: PyModule, node: PyNode, given: Given, depth: number): GradDoubt | undefined {
@@ -341,10 +346,4 @@ export class Graphless {
       (each) => this.#of(there, each, plain, depth + 1),
     );
   }
-}
-
-/** What is given to `self.y`, or a part of it: `self.y = …`, `x, self.y = …`. */
-function valueWritten(place: PyNode): PyNode | undefined {
-  const target = /^(?:pattern_list|tuple_pattern)$/.test(place.parent?.type ?? '') ? place.parent : place;
-  return target?.parent?.left === target ? target?.parent?.right : undefined;
 }

@@ -6,10 +6,11 @@ import { valuesGiven } from '../../src/semantic/function-uses.js';
 import { shown } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { ask } from '../../src/semantic/question.js';
-import { argumentsOf, enclosingFunction, unparenthesized } from '../../src/semantic/statements.js';
+import { argumentsOf, enclosingFunction, unparenthesized, wholeName } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { type GradDoubt, unknown } from '../../src/torch/grad/doubts.js';
 import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
+import { mayTrainData } from './sharing.js';
 
 /** The parameters of a function that is being looked into, by what its call gives them. */
 export type Given = ReadonlyMap<string, Elsewhere> | undefined;
@@ -41,6 +42,43 @@ export function isLoader(module: PyModule, data: PyNode, given: Given, depth: nu
     values.length > 0 &&
     values.every((each) => isLoader(each.module, each.node, undefined, depth + 1))
   );
+}
+
+/** A dataset of tensors that are trained themselves, or that one of the `trained` networks of a file computes. */
+export function doubtOfLoader(
+  module: PyModule,
+  data: PyNode,
+  home: PyModule,
+  trained: ReadonlySet<string>,
+): GradDoubt | undefined {
+  if (!mayTrainData(module) && !isLoadedWith(home, trained)) return undefined;
+  return unknown(
+    ask('input-without-gradient')`Does all that \`${shown(data)}\` gives come without a gradient?`,
+  );
+}
+
+/** Whether a loader or its dataset is made with one of these networks: `DataLoader(encoder(x))`, `Encoded(encoder)`. */
+function isLoadedWith(module: PyModule, networks: ReadonlySet<string>): boolean {
+  const calls = module.words('DataLoader').flatMap((node) => {
+    const { parent: call } = wholeName(node);
+    return call?.type === 'call' ? [call] : [];
+  });
+  const pending = calls.flatMap(argumentsOf);
+  const seen = new Set<PyNode>();
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    for (const node of at.walk()) {
+      if (seen.has(node)) continue;
+      seen.add(node);
+      if (networks.has(node.text)) return true;
+      const scope = node.type === 'identifier' ? module.resolve(node) : undefined;
+      for (const write of scope === undefined ? [] : module.writes(scope, node.text)) {
+        const { parent } = write;
+        if (parent?.type === 'assignment' && parent.right !== undefined) pending.push(parent.right);
+        else if (parent?.type === 'function_definition') pending.push(parent);
+      }
+    }
+  }
+  return false;
 }
 
 /** `x.requires_grad_()`, `x.requires_grad = True`, anywhere in the scope of the variable. */
@@ -82,4 +120,10 @@ export function first<T>(all: readonly T[], look: (each: T) => GradDoubt | undef
     found ??= doubt;
   }
   return found;
+}
+
+/** What is given to `self.y`, or a part of it: `self.y = …`, `x, self.y = …`. */
+export function valueWritten(place: PyNode): PyNode | undefined {
+  const target = /^(?:pattern_list|tuple_pattern)$/.test(place.parent?.type ?? '') ? place.parent : place;
+  return target?.parent?.left === target ? target?.parent?.right : undefined;
 }
