@@ -33,6 +33,7 @@ import { calledValue, isHeldCallable } from '../../src/values/effects/unknown-co
 import { classOf, definitionCalled } from './called.js';
 import { fateOf } from './fate.js';
 import { type Reader, readersOf } from './optimizer-steps.js';
+import { hasTellingBackward } from './own-backward.js';
 import { namesCheckpoint } from './sinks.js';
 
 /** The backwards that go through a run in vain. */
@@ -163,13 +164,11 @@ const UNFOLLOWED = [
 ];
 
 function isUnfollowed(module: PyModule): boolean {
-  const backward = functionsNamed(module, 'backward');
   return (
     UNFOLLOWED.some((word) => isNamedAnywhere(module, word)) ||
     isAnywhere(module, 'modules', namesModules) ||
     functionsNamed(module, 'zero_grad')?.length !== 0 ||
-    // A function of autograd, which may do more than to compute.
-    backward?.some(({ owner, arity }) => owner !== undefined && arity[0] > 0) !== false
+    hasTellingBackward(module)
   );
 }
 
