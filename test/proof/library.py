@@ -485,6 +485,9 @@ def resolve(path):
         try:
             found = getattr(found, part)
         except AttributeError:
+            if not inspect.ismodule(found):
+                # A function has the name of its module, as `torch.autograd.gradcheck` does.
+                return getattr(importlib.import_module(path.rpartition(".")[0]), part)
             found = importlib.import_module(f"{found.__name__}.{part}")
     return found
 
