@@ -7,7 +7,10 @@ import type { Request } from './project.js';
 import type { Vocabulary } from './selection.js';
 import { wildcardIn } from './wildcards.js';
 
-/** `--select` starts afresh; `--extend-select` and `--ignore` add to what the config says, and overrule the same name there. */
+/**
+ * `--select` starts afresh; `--extend-select` and `--ignore` add to what the config says, and overrule the same name there:
+ * not in the repository of somebody else, who may ignore what a campaign asks for.
+ */
 export function wishOf(
   request: Request,
   config: Config,
@@ -15,7 +18,8 @@ export function wishOf(
   if (request.select !== undefined) {
     return { select: [...request.select, ...request.extendSelect], ignore: request.ignore };
   }
-  const wanted = new Set(request.extendSelect.map((name) => name.toLowerCase()));
+  const typed = request.isTarget === true ? [] : request.extendSelect;
+  const wanted = new Set(typed.map((name) => name.toLowerCase()));
   return {
     select: [...(config.select ?? ['default']), ...config.extendSelect, ...request.extendSelect],
     ignore: [...config.ignore.filter((name) => !wanted.has(name.toLowerCase())), ...request.ignore],

@@ -291,6 +291,9 @@ describe("a config in a repository, which may be a stranger's", () => {
     const target = project(cwd, { isTarget: true });
     expect([...own.selected]).toContain('rare-word');
     expect([...target.selected]).toEqual(['drop-hold', 'calm-risk', 'spare-fine']);
+    const extendSelect = ['hear-hint'];
+    expect([...project(cwd, { extendSelect }).selected]).toContain('hear-hint');
+    expect([...project(cwd, { isTarget: true, extendSelect }).selected]).not.toContain('hear-hint');
     expect([own.rules.unsafeFixes, target.rules.unsafeFixes]).toEqual([true, false]);
     expect(project(cwd, { isTarget: true, unsafeFixes: true }).rules.unsafeFixes).toBe(true);
     const pins = (made: Project) =>
