@@ -28,7 +28,7 @@ import { putsOnObject } from './foreign-layers.js';
 import { forwardFacts, ITERATED, iterationRuns, runsOnlyLayers } from './forward-index.js';
 import { SETS_MODE } from './grad.js';
 import { isHandedOnByName } from './handed-on.js';
-import { isStranger } from './strangers.js';
+import { isAskedAsNetwork, isStranger } from './strangers.js';
 
 /** `` `Potential` (`train.py:12`), whose forward … `` */
 function suspectInWords({ name, place, clause }: Suspect): string {
@@ -311,7 +311,12 @@ export function differentiatingNetwork(
     differentiatesWhenCalled(there, false, made, may);
   const answer = new Origins(whenCalled).of(module, network, 0);
   if (answer !== 'unknown') return answer === 'clean' ? undefined : answer;
-  return differentiatesWhenCalled(module, true, ownClass(module, network));
+  const made = ownClass(module, network);
+  const isShown = made !== undefined || isAskedAsNetwork(module, network);
+  const call = network.closest('call');
+  // Nothing but its name says that it is one: `for net in nets: net(x)`.
+  const other = isShown || call?.function !== network ? undefined : functionTaking(module, call);
+  return other ?? differentiatesWhenCalled(module, isShown, made);
 }
 
 /** Whether a network may be of a class of the project, or have one of it among its parts. */

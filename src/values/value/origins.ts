@@ -75,6 +75,17 @@ export class Origins {
       case 'identifier':
       case 'attribute':
         return this.#named(module, target, hops);
+      case 'subscript':
+        return this.#among(module, target.value, hops);
+      // More may be put into a container than it is made of.
+      case 'list':
+      case 'tuple':
+      case 'set':
+      case 'dictionary':
+        return worst([
+          'unknown',
+          ...target.named.map((each) => this.of(module, each.value ?? each, hops + 1)),
+        ]);
       default:
         return 'unknown';
     }
@@ -166,8 +177,18 @@ export class Origins {
     return worst(waysGiven(module, target).map((way) => this.#given(module, way, hops)));
   }
 
+  /** One of several: who the others are does not say which. */
+  #among(module: PyModule, container: PyNode | undefined, hops: number): Answer {
+    const answer = this.of(module, container, hops + 1);
+    return answer === 'clean' ? 'unknown' : answer;
+  }
+
   #given(module: PyModule, way: Definition, hops: number): Answer {
     if (way.kind === 'value') return this.of(module, way.value, hops + 1);
+    if (way.kind === 'loop') return this.#among(module, way.iterable, hops);
+    const { parent } = way.node;
+    if (way.kind === 'other' && parent?.type === 'function_definition' && parent.name === way.node)
+      return this.#defined({ module, node: parent });
     const owner = way.kind === 'parameter' ? enclosingFunction(way.node) : undefined;
     const given = owner && valuesGiven(module, owner, way.node);
     return given === undefined

@@ -22,6 +22,7 @@ import { COLLECTS } from './names.js';
 import * as parts from './parts.js';
 import * as known from './plain.js';
 import { valuesPutInto } from './put-into.js';
+import { isRenamed } from './renamed.js';
 import { kindOf } from './tensor.js';
 import {
   type Given,
@@ -111,7 +112,8 @@ export class GradTrace {
   }
 
   #compute(node: PyNode): Trace {
-    if (this.models.has(node.text)) return 'network';
+    const called = this.depth > 0 ? this.functionNode : undefined;
+    if (this.models.has(node.text) && !isRenamed(this.module, node, this.models, called)) return 'network';
     if (parts.PLAIN.test(node.type)) return 'plain';
     if (parts.HOLDS_ALL.test(node.type)) return worst(this.#all(node.named));
     switch (node.type) {
@@ -202,10 +204,7 @@ export class GradTrace {
 
   /** A nested function runs later, but holds on to the variables that it reads. */
   #captured(nested: PyNode): Trace {
-    const reads = [...(nested.body ?? nested).walk()].filter((node) => {
-      if (node.type !== 'identifier' || roleOf(node) !== 'read') return false;
-      return this.module.resolve(node)?.node === this.functionNode;
-    });
+    const reads = parts.readsInside(this.module, nested, this.functionNode);
     return reads.some((read) => mayCarryGraph(this.of(read))) ? 'graph' : 'plain';
   }
 
@@ -329,8 +328,9 @@ export class GradTrace {
   #returnedElsewhere({ module, node }: Elsewhere, call: PyNode): Trace {
     if (this.depth >= MAX_CALLS || decoratorsOf(node).length > 0) return 'graph';
     const given = this.#certainlyGivenTo(node, call);
-    const inside = new GradTrace(module, node, new Set(), given, this.depth + 1);
-    return worst(upToWorst(returnedBy(node), inside.of));
+    return worst(
+      upToWorst(returnedBy(node), new GradTrace(module, node, new Set(), given, this.depth + 1).of),
+    );
   }
 
   /** What a function of the file hands back, given what it is given. */
