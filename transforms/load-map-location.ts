@@ -7,7 +7,8 @@
  *
  * `load_state_dict` copies into tensors that already are where they belong, so the device of the loaded ones does not
  * matter to it. Everything else does to somebody: what is loaded must end in `load_state_dict` of a module or an optimizer
- * of torch, in entries that hold a number (`epoch`), or where only its names and sizes are looked at.
+ * of torch, in `copy_` of a tensor that is there, in entries that hold a number (`epoch`), or where only its names and sizes are
+ * looked at.
  */
 import {
   type Answer,
@@ -19,6 +20,7 @@ import {
   contextManagers,
   countsOn,
   enclosingWiths,
+  hasItsLines,
   hasSplat,
   isInExpressionScope,
   isTestCode,
@@ -100,7 +102,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         'Host memory holds the whole checkpoint instead, once per process.',
         'Nothing changes for a checkpoint that was saved from the CPU, and, with one process, for the state of an optimizer: it takes the loaded tensors as its own and holds nothing twice (measured).',
         'Networks and optimizers of packages of which the library knows nothing else are taken to copy what they load, as torch does.',
-        'A load whose result does not reach `load_state_dict` is not looked at: data, features and pickled modules keep their device.',
+        'A load whose result reaches no `load_state_dict`, and no `copy_` into the state of a model, is not looked at: data, features and pickled modules keep their device.',
       ],
     },
     evidence: {
@@ -112,10 +114,11 @@ export const loadMapLocation: Transform<LoadSite> = {
     example: 'fix-resume-from-checkpoint',
   },
 
-  prefilter: ['load(', 'load_state_dict', 'torch'],
+  prefilter: ['load(', 'torch'],
   cue: (text, _path, glimpse) =>
     glimpse.stretchesWith('load(').some((code) => {
-      const isApart = code !== glimpse.outside && !/load_state_dict|\bglobal\b/.test(code);
+      const isApart =
+        code !== glimpse.outside && !/load_state_dict|\bcopy_\(|\b(?:global|return)\b/.test(code);
       return !isApart && hasOpenLoad(code, text);
     }),
 
@@ -127,7 +130,7 @@ export const loadMapLocation: Transform<LoadSite> = {
       if (!callee.text.endsWith('load') || canonical(qualifiedName(module, callee) ?? '') !== LOAD) continue;
       if (keywordArgument(call, 'map_location') !== undefined || positional(call).length > 1) continue;
       const fate = fateOf(module, call);
-      if (fate.loads.length === 0) continue;
+      if (fate.loads.length === 0 && !fate.isCopied) continue;
       const name = nameOf(call);
       yield {
         node: callee.attribute ?? callee,
@@ -147,7 +150,7 @@ export const loadMapLocation: Transform<LoadSite> = {
     if (file === undefined) return edit.refuse('it is called without a file');
     const proof = new Proof()
       .forbid(hasSplat(call), 'its arguments are spread, so `map_location` may be among them')
-      .forbid(!ownsItsLines(module, statementOf(call)), 'its statement shares its line with other code')
+      .forbid(!hasItsLines(module, statementOf(call)), 'its statement shares its line with other code')
       .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension');
     const checkpoint = shown(call);
     const hasText = countsOn(proof, module, 'torch', '0.4');
@@ -190,7 +193,7 @@ export const loadMapLocation: Transform<LoadSite> = {
     const homes = [module, ...fate.loads.map((load) => load.module)];
     proof
       .forbid(
-        isOnlyForOptimizers(module, call, fate.loads),
+        !fate.isCopied && isOnlyForOptimizers(module, call, fate.loads),
         'an optimizer takes the loaded tensors as its own: with one process nothing is held twice',
       )
       .require(
@@ -235,7 +238,7 @@ export const loadMapLocation: Transform<LoadSite> = {
       );
     requireOriginal(proof, module, LOAD);
     requireUncaught(proof, module, call, /\b(?:RuntimeError|Exception|BaseException)\b/);
-    const arms = armsAlike(module, call);
+    const arms = ownsItsLines(module, statementOf(call)) ? armsAlike(module, call) : undefined;
     if (arms !== undefined && (hasText || arms.line.includes(STAYS_ON_CPU)))
       edit.replaceStatement(arms.statement, [arms.line]);
     else edit.addKeywordAfter(file, 'map_location', hasText ? edit.quoted('cpu') : STAYS_ON_CPU);

@@ -90,9 +90,10 @@ function find(module: PyModule, path: string, hops: number): Elsewhere | undefin
   const [top = ''] = names;
   if (dots === '' && LIBRARIES.has(top) && module.memo(isOutside, top)) return undefined;
   const place = importedFrom(module, owner);
-  const text = module.around.text(place);
+  const text = place === undefined ? undefined : module.around.text(place);
   // What the file does not even mention can only come to it by `import *`.
-  if (text === undefined || !(text.includes(name) || /\bimport[ \t]*\*/.test(text))) return undefined;
+  if (place === undefined || text === undefined || !(text.includes(name) || /\bimport[ \t]*\*/.test(text)))
+    return undefined;
   const other = module.around.module(place);
   if (other === undefined) return undefined;
   return boundAtTop(other, name, hops);

@@ -6,29 +6,73 @@ import { argumentsOf } from './statements.js';
 import { plainString } from './strings.js';
 
 /**
- * The name by which an import reaches its file where the importing file puts folders of its own before all others:
- * after `sys.path.insert(0, str(Path(__file__).parent / "config"))`, `settings` is `.config.settings`.
+ * The name by which an import reaches its file where the importing file adds folders to those that Python searches: after
+ * `sys.path.append(str(Path(__file__).parent / "config"))`, `settings` is `.config.settings`. Unless a folder was put before all
+ * others, what is found without it is found first. Undefined where that depends on where Python is started.
  */
-export function importedFrom(module: PyModule, dotted: string): string {
+export function importedFrom(module: PyModule, dotted: string): string | undefined {
   if (dotted.startsWith('.') || !module.text.includes('sys.path')) return dotted;
-  const inserted = module.alone.memo(insertedFolders, module.alone);
-  const found = inserted.find((folder) => module.around.text(`${folder}${dotted}`) !== undefined);
-  return found === undefined ? dotted : `${found}${dotted}`;
+  const { first, last } = module.alone.memo(addedFolders, module.alone);
+  const placesIn = ({ steps, isFromFile }: Folder): readonly string[] => {
+    // A path that does not say where it begins is seen from where Python is started: here, or in a folder above.
+    const starts = isFromFile ? [''] : module.path.split('/').map((_, level) => '.'.repeat(level));
+    return starts.map((dots) => `${dots}${steps}${dotted}`).filter((place) => isThere(module, place));
+  };
+  const [before] = first.filter(({ isFromFile }) => isFromFile).flatMap(placesIn);
+  if (before !== undefined) return before;
+  const doubtful = first.flatMap(placesIn);
+  if (isThere(module, dotted)) return doubtful.length > 0 ? undefined : dotted;
+  const places = [...doubtful, ...last.flatMap(placesIn)];
+  const files = new Set(places.map((place) => module.around.module(place)?.path));
+  return files.size === 1 ? places[0] : dotted;
 }
 
-/** As relative imports begin: `.config.`, `..`. What was put in last is searched first. */
-function insertedFolders(module: PyModule): readonly string[] {
-  const found = module.at('sys').flatMap((name) => {
-    const insert = name.parent?.parent;
-    const call = insert?.parent;
-    if (insert?.text !== 'sys.path.insert' || call?.type !== 'call' || call.function !== insert) return [];
-    if (call.parent?.type !== 'expression_statement' || call.parent.parent?.type !== 'module') return [];
-    const [position, folder] = argumentsOf(call);
-    if (qualifiedName(module, insert) !== 'sys.path.insert' || position?.text !== '0') return [];
-    const steps = folder && stepsTo(module, folder, 0);
-    return steps === undefined || steps[0] === FILE ? [] : (asImport(steps) ?? []);
-  });
-  return found.reverse();
+function isThere(module: PyModule, place: string): boolean {
+  return module.around.text(place) !== undefined;
+}
+
+interface Folder {
+  /** As relative imports begin: `.config.`, `..`. */
+  readonly steps: string;
+  readonly isFromFile: boolean;
+  readonly isFirst: boolean;
+}
+
+interface Folders {
+  /** Searched before all others; what was put in last is searched first. */
+  readonly first: readonly Folder[];
+  /** Searched at some time after that. */
+  readonly last: readonly Folder[];
+}
+
+function addedFolders(module: PyModule): Folders {
+  const places = module.words('sys').flatMap(({ parent }) => (parent?.text === 'sys.path' ? [parent] : []));
+  const added = places.map((place) => folderAdded(module, place));
+  const first = added.flatMap((each) => (typeof each === 'object' && each.isFirst ? [each] : [])).reverse();
+  const isKnown =
+    !added.includes('unknown') && !module.mentions(/\bfrom sys\b|\baddsitedir\b|\bchdir\b|\bsys\.modules\[/);
+  if (!isKnown) return { first: first.filter(({ isFromFile }) => isFromFile), last: [] };
+  return { first, last: added.flatMap((each) => (typeof each === 'object' && !each.isFirst ? [each] : [])) };
+}
+
+/** What is done with `sys.path`: a folder of the project is added to it, nothing that matters here, or nobody knows. */
+function folderAdded(module: PyModule, place: PyNode): Folder | 'nothing' | 'unknown' {
+  const method = place.parent?.type === 'attribute' ? place.parent : undefined;
+  const call = method?.parent;
+  if (method === undefined || call?.type !== 'call' || call.function !== method)
+    return place.parent?.type === 'comparison_operator' ? 'nothing' : 'unknown';
+  const isInsert = method.attribute?.text === 'insert';
+  const isTop = call.parent?.type === 'expression_statement' && call.parent.parent?.type === 'module';
+  if (!isTop || qualifiedName(module, method) !== method.text) return 'unknown';
+  if (!isInsert && method.attribute?.text !== 'append') return 'unknown';
+  const [position, folder] = isInsert ? argumentsOf(call) : [undefined, ...argumentsOf(call)];
+  const path = folder && plainString(folder);
+  // A folder of one machine, which is not the project's.
+  if (path !== undefined && /^[/~]/.test(path)) return 'nothing';
+  const steps = path === undefined ? folder && stepsTo(module, folder, 0) : joined([], [folder]);
+  const start = steps === undefined || steps[0] === FILE ? undefined : asImport(steps);
+  if (start === undefined) return 'unknown';
+  return { steps: start, isFromFile: path === undefined, isFirst: position?.text === '0' };
 }
 
 /** The importing file itself; everything else is seen from its folder. */

@@ -2,7 +2,7 @@ import type { PyNode } from '../syntax/node.js';
 import type { PyModule } from './module.js';
 
 const TEST_PLACE = /(?:^|[\\/])(?:tests?[\\/](?:.*[\\/])?[^\\/]+|test_[^\\/]*|[^\\/]*_test|conftest)\.py$/;
-const TEST_WORDS = /^[ \t]*(?:(?:import|from)[ \t]+(?:unittest|pytest)\b|class[ \t]+\w*Test)/m;
+const TEST_WORDS = /^[ \t]*(?:(?:import|from)[ \t]+(?:unittest|pytest)\b|class[ \t]+\w*Test(?!er\b))/m;
 const TEST_FUNCTION = /^[ \t]*(?:async[ \t]+)?def[ \t]+test_/m;
 /** No runner would know what to give the others. */
 const BARE_TEST = /^[ \t]*(?:async[ \t]+)?def[ \t]+test_\w*\(\s*(?:self\s*)?\)/m;

@@ -138,7 +138,8 @@ function leadsTo(there: PyModule, path: string | undefined, meant: Elsewhere): '
   const found = boundElsewhere(there, path);
   if (found !== undefined) return found.node === meant.node ? 'yes' : 'no';
   const owner = path.slice(0, path.lastIndexOf('.'));
-  if (owner !== '' && there.around.module(importedFrom(there, owner)) === meant.module) return 'yes';
+  const place = owner === '' ? undefined : importedFrom(there, owner);
+  if (place !== undefined && there.around.module(place) === meant.module) return 'yes';
   return owner.split('.').at(-1) === moduleName(meant.module.path) ? 'unknown' : 'no';
 }
 

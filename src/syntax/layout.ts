@@ -47,6 +47,13 @@ export function ownsItsLines(layout: Layout, statement: PyNode): boolean {
   return startsItsLine(layout, statement) && endsItsLine(layout, statement);
 }
 
+/** The same, but for a `;` at its end: for edits within the statement. */
+export function hasItsLines(layout: Layout, statement: PyNode): boolean {
+  const { text, lines } = layout;
+  const behind = text.slice(statement.end, lines.end(lines.lineAt(statement.end)));
+  return startsItsLine(layout, statement) && /^[ \t\f]*;?[ \t\f]*(?:#.*)?$/s.test(behind);
+}
+
 export function indentationOf({ text, lines }: Layout, node: PyNode): string {
   const before = text.slice(lines.start(lines.lineAt(node.start)), node.start);
   return /[ \t]*$/.exec(before)?.[0] ?? '';

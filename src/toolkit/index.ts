@@ -119,7 +119,7 @@ export { attributeUsesElsewhere } from '../semantic/uses-elsewhere.js';
 export { hasWhole } from '../semantic/word-places.js';
 export { behindBracket, linesOf, methodsBehind, withoutSubscripts } from '../syntax/code-text.js';
 export type { Glimpse } from '../syntax/glimpse.js';
-export { ownsItsLines, startsItsLine } from '../syntax/layout.js';
+export { hasItsLines, ownsItsLines, startsItsLine } from '../syntax/layout.js';
 export type { PyNode } from '../syntax/node.js';
 export { copyOf, onOneLine, standalone, textBetween } from '../syntax/written.js';
 export { readYaml, type YamlScalar, type YamlSection } from '../syntax/yaml.js';

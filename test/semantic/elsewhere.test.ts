@@ -187,6 +187,8 @@ describe('a folder that the importing file puts before all others', () => {
   });
 
   test.each([
+    ['sys.path.append("tools")'],
+    ['sys.path.append("tools/../config")\nsys.path.remove("tools")'],
     ['sys.path.append(str(Path(__file__).parent / "config"))'],
     ['sys.path.insert(1, str(Path(__file__).parent / "config"))'],
     ['sys.path.insert(0, "config")'],
@@ -196,5 +198,33 @@ describe('a folder that the importing file puts before all others', () => {
     ['Path = print\nsys.path.insert(0, str(Path(__file__).parent / "config"))'],
   ])('not %s', (line) => {
     expect(found(line)).toBeUndefined();
+  });
+
+  test.each([
+    ['sys.path.append(str(Path(__file__).parent / "lib"))'],
+    ['sys.path.append("lib")'],
+    ['sys.path.append("./lib/")'],
+    ['sys.path.insert(1, "lib")'],
+    ['sys.path.insert(0, "lib")'],
+    ['sys.path.append("/opt/lib")\nsys.path.append("lib")'],
+  ])('or after them: %s', (line) => {
+    const files = { 'lib/nets.py': 'def net(): ...\n', 'train.py': `${IMPORTS}${line}\n` };
+    expect(placeOf(files, 'train.py', 'nets.net')).toBe('lib/nets.py: function_definition net');
+    const folder = { ...files, 'scripts/train.py': files['train.py'] };
+    const isFromFile = line.includes('__file__');
+    const seen = placeOf(folder, 'scripts/train.py', 'nets.net');
+    expect(seen).toBe(isFromFile ? undefined : 'lib/nets.py: function_definition net');
+  });
+
+  test.each([
+    ['sys.path.append("old")\nsys.path.append("lib")'],
+    ['sys.path.append("lib")\nsys.path.insert(0, os.environ["LIB"])'],
+    ['sys.path.append("lib")\nsys.path[:0] = ["old"]'],
+    ['sys.path.append("lib")\nfolders = sys.path'],
+    ['os.chdir("old")\nsys.path.append("lib")'],
+  ])('not one of several: %s', (line) => {
+    const nets = 'def net(): ...\n';
+    const files = { 'lib/nets.py': nets, 'old/nets.py': nets, 'train.py': `${IMPORTS}${line}\n` };
+    expect(placeOf(files, 'train.py', 'nets.net')).toBeUndefined();
   });
 });

@@ -1,15 +1,23 @@
 import type { PyModule } from '../../src/semantic/module.js';
 import { isProgram } from '../../src/semantic/program.js';
-import { argumentsOf, methodName, receiverOf } from '../../src/semantic/statements.js';
+import {
+  argumentsOf,
+  decoratorsOf,
+  hasSplat,
+  keywordValue,
+  methodName,
+  receiverOf,
+} from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isScript } from './installed.js';
 import { type Keeper, keeperOf } from './keeper.js';
 import { givesFunctionObject, keepingClasses } from './kept-settings.js';
-import { fateOfParameter } from './loaded-value.js';
 import { loadsPlainly } from './loading-class.js';
 import { loadingNames } from './loading-names.js';
 import { placeOf, spelledOut } from './place.js';
 import { setsByText } from './plain-option.js';
+import { FRAMES } from './read-by-name.js';
+import { fateOfParameter } from './returned-value.js';
 
 /** What one file has to do with loading; plain data, kept with the file. */
 export interface Look {
@@ -114,12 +122,49 @@ function importedBy({ parent: statement }: PyNode): readonly string[] {
 
 /** Whether a loader of its own copies what it is given, or has others do so: nothing of that stays where it was loaded. */
 function copiesGiven(module: PyModule, method: PyNode): boolean {
+  // What is around it may do more.
+  if (decoratorsOf(method).length > 0) return false;
   if (handsAllOn(module, method)) return true;
-  const given = method.parameters?.named[1];
-  const name = given?.type === 'identifier' ? given : (given?.name ?? given?.named[0]);
-  if (name?.type !== 'identifier' || /\bassign\b|\*\*/.test(module.codeOf(method))) return false;
+  const name = stateOf(method);
+  if (name === undefined) return false;
+  if (isUnused(module, method, name)) return true;
+  if (/\*\*/.test(module.codeOf(method))) return false;
   const { loads, strays } = fateOfParameter(module, name);
-  return strays.length === 0 && (loads.length > 0 || /\.copy_\(/.test(module.codeOf(method)));
+  if (strays.length > 0 || !loads.every(({ node }) => leavesTensors(module, method, node))) return false;
+  return loads.length > 0 || /\.copy_\(/.test(module.codeOf(method));
+}
+
+/** The parameter that gets the state, by its place or as `state_dict=…`. */
+function stateOf(method: PyNode): PyNode | undefined {
+  const [, name, ...others] = (method.parameters?.named ?? []).map((each) =>
+    each.type === 'identifier' ? each : (each.name ?? each.named[0] ?? each),
+  );
+  if (name?.type !== 'identifier' || /splat/.test(name.parent?.type ?? '')) return undefined;
+  const isOther = others.some(
+    ({ text, parent }) => text === 'state_dict' || /splat/.test(parent?.type ?? ''),
+  );
+  return isOther && name.text !== 'state_dict' ? undefined : name;
+}
+
+/** What a method never looks at it does not keep, as one that only raises an error. */
+function isUnused(module: PyModule, method: PyNode, name: PyNode): boolean {
+  const isRead = module.reads(module.scopeOf(method), name.text).length > 0;
+  return !isRead && !/\b(?:locals|vars|eval|exec)\(/.test(module.codeOf(method)) && !module.mentions(FRAMES);
+}
+
+/** Without `assign`, or with that of the method itself, which is `False` unless its caller says otherwise. */
+function leavesTensors(module: PyModule, method: PyNode, load: PyNode): boolean {
+  const assign = keywordValue(load, 'assign') ?? argumentsOf(load)[2];
+  if (hasSplat(load)) return false;
+  if (assign === undefined || assign.type === 'keyword_argument' || assign.text === 'False') return true;
+  const own = method.parameters?.named[3];
+  const isOwn = own !== undefined && own.name?.text === 'assign' && own.value?.text === 'False';
+  return (
+    isOwn &&
+    assign.text === 'assign' &&
+    module.resolve(assign) === module.scopeOf(method) &&
+    module.writes(module.scopeOf(method), 'assign').length === 1
+  );
 }
 
 /** `def load_state_dict(self, *args, **kwargs): return self.net.load_state_dict(*args, **kwargs)` */
@@ -147,8 +192,9 @@ function handsAllOn(module: PyModule, method: PyNode): boolean {
 /** The same, by nothing but the loading of its base, so that what it is given gets nowhere else. */
 function copiesByBase(module: PyModule, method: PyNode): boolean {
   if (!copiesGiven(module, method)) return false;
-  const given = method.parameters?.named[1];
-  const name = given?.type === 'identifier' ? given : (given?.name ?? given?.named[0]);
-  const loads = name === undefined ? [] : fateOfParameter(module, name).loads;
-  return loads.length > 0 && loads.every(({ node }) => receiverOf(node)?.function?.text === 'super');
+  const name = stateOf(method);
+  if (name === undefined) return false;
+  const { loads } = fateOfParameter(module, name);
+  if (loads.length === 0) return isUnused(module, method, name);
+  return loads.every(({ node }) => receiverOf(node)?.function?.text === 'super');
 }

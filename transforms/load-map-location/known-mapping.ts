@@ -49,14 +49,38 @@ function isMapping(made: PyNode): boolean {
 
 /** A loop that first of all takes what it is given for a text: no part of a tensor is one. */
 function takesTexts(loop: PyNode): boolean {
-  const name = loop.type === 'for_statement' && loop.left?.type === 'identifier' ? loop.left.text : undefined;
-  const first = loop.body?.named.find(({ type }) => type !== 'comment');
-  if (name === undefined || first?.type !== 'expression_statement') return false;
-  return [...ownNodes(first)].some((node) => {
+  const name = loop.left?.type === 'identifier' ? loop.left.text : undefined;
+  const first = name === undefined ? undefined : doneFirst(loop);
+  return [...(first === undefined ? [] : ownNodes(first))].some((node) => {
+    if (!isSurelyDone(node, first)) return false;
+    // `"bias" in name`
+    if (node.type === 'comparison_operator')
+      return node.named[0]?.type === 'string' && node.named[1]?.text === name && /\bin\b/.test(node.text);
     if (node.type !== 'call' || receiverOf(node)?.text !== name) return false;
     const method = methodName(node) ?? '';
     return OF_TEXT.has(method) || (method === 'split' && argumentsOf(node)[0]?.type === 'string');
   });
+}
+
+/** Not where another part decides whether it comes to that. */
+function isSurelyDone(node: PyNode, first: PyNode | undefined): boolean {
+  for (let at = node; at !== first && at.parent !== undefined; at = at.parent) {
+    const { type, named } = at.parent;
+    if (type === 'boolean_operator' && named[0] !== at) return false;
+    if (type === 'conditional_expression' && named[1] !== at) return false;
+  }
+  return true;
+}
+
+/** The first statement of a loop; what a comprehension asks of each element, or else makes of it. */
+function doneFirst(loop: PyNode): PyNode | undefined {
+  if (loop.type === 'for_statement') {
+    const first = loop.body?.named.find(({ type }) => type !== 'comment');
+    return first?.type === 'expression_statement' ? first : undefined;
+  }
+  const parts = loop.type === 'for_in_clause' ? (loop.parent?.named ?? []) : [];
+  const [made, , asked, ...more] = parts;
+  return more.length > 0 || asked?.type === 'for_in_clause' ? undefined : (asked ?? made);
 }
 
 /** `state` of `net.load_state_dict(state)` and of `state.items()`. */

@@ -6,8 +6,10 @@ import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import type { Scope } from '../../src/semantic/scope.js';
-import { argumentsOf, enclosingFunction, methodName } from '../../src/semantic/statements.js';
+import { argumentsOf, enclosingFunction, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
+import { valueOf } from '../../src/values/index.js';
+import { valuesAt } from './keeper.js';
 import { isReadElsewhere } from './read-by-name.js';
 
 /** A use of what was loaded that may depend on its device. */
@@ -30,6 +32,8 @@ export interface Load extends Elsewhere {
 export interface Fate {
   /** Here, or in a function of the project that it is handed to. */
   readonly loads: readonly Load[];
+  /** Whether it is also copied, tensor by tensor, into state that is there. */
+  readonly isCopied: boolean;
   readonly strays: readonly Stray[];
 }
 
@@ -38,8 +42,40 @@ export type Holds = 'mapping' | 'pairs' | 'state' | 'number';
 
 /** Methods of others that take it and keep nothing of its device. */
 export function takesOnly(name: string): boolean {
-  return isReportedBy(name) || /^(?:copy_|format|print)$/.test(name);
+  return isReportedBy(name) || /^(?:format|print)$/.test(name);
 }
+
+/** `tensor.copy_(value)`: the numbers go into a tensor that is there, wherever that is. Nobody gives anything else that name. */
+export function copiesNumbers(module: PyModule, call: PyNode): boolean {
+  const filled = methodName(call) === 'copy_' ? receiverOf(call) : undefined;
+  if (filled === undefined || givesCopying(module.alone)) return false;
+  if (!fillsState(module, call) && !valueOf(module, filled).isTensor) return false;
+  return module.around.summaries({ word: 'copy_', beside: [] }, givesCopying)?.includes(true) === false;
+}
+
+/** `own[name].copy_(value)` of `own = net.state_dict()`, `weight.data.copy_(value)`, `param.copy_(value)` of a loop over such. */
+export function fillsState(module: PyModule, call: PyNode): boolean {
+  const filled = receiverOf(call);
+  if (filled?.type === 'attribute') return filled.attribute?.text === 'data';
+  const holder = filled?.type === 'subscript' ? filled.value : filled;
+  const made = holder?.type === 'identifier' ? valuesAt(module, holder) : [holder];
+  const [only] = made?.length === 1 ? made : [];
+  if (only === undefined) return false;
+  if (filled?.type === 'subscript') return methodName(only) === 'state_dict';
+  const loop = only.closest('for_statement', 'block');
+  const each = loop?.type === 'for_statement' && loop.left?.contains(only) ? loop.right : undefined;
+  return each !== undefined && /^(?:named_)?(?:parameters|buffers)$/.test(methodName(each) ?? '');
+}
+
+/** Whether a file names the method otherwise than by a call of it. */
+function givesCopying(alone: PyModule): boolean {
+  if (/["']copy_["']/.test(alone.text)) return true;
+  return alone.words('copy_').some(({ text, parent }) => {
+    const isCalled = parent?.type === 'attribute' && parent.parent?.function === parent;
+    return text === 'copy_' && !isCalled;
+  });
+}
+
 /** What such a node stands for is the value in it, or holds it. */
 export const HOLDS_VALUE =
   /^(?:parenthesized_expression|boolean_operator|dictionary|dictionary_comprehension|dictionary_splat)$/;

@@ -8,7 +8,9 @@ import { valueOf } from '../../src/values/index.js';
 import { isMappingThere } from './known-mapping.js';
 import {
   areNames,
+  copiesNumbers,
   type Fate,
+  fillsState,
   HOLDS_VALUE,
   type Holds,
   isDeviceMove,
@@ -39,15 +41,6 @@ import { isReadElsewhere } from './read-by-name.js';
 import { isNumberEntry, isWithNumber, numberByName, unprovenNumber } from './saved-number.js';
 import { takesSize } from './size-taker.js';
 
-/** What becomes of a value that a function is given by a parameter. */
-export function fateOfParameter(module: PyModule, parameter: PyNode): Fate {
-  return flowOf({ module, node: parameter }, 0);
-}
-
-function flowOf({ module, node }: Elsewhere, hops: number): Flow {
-  return new Flow(module, hops).through(readsOf(module, node));
-}
-
 const IS_MODULE = 'is a whole module';
 
 /** Functions that hand it on are followed this far. */
@@ -55,6 +48,7 @@ const MAX_HANDED = 3;
 
 export class Flow implements Fate {
   readonly loads: Elsewhere[] = [];
+  isCopied = false;
   /** Whether the function that was given it gives it back. */
   isReturned = false;
   readonly strays: Stray[] = [];
@@ -167,7 +161,7 @@ export class Flow implements Fate {
   /** A mapping, as what is loaded whole is, gives names when it is iterated, and its entries can be replaced. */
   #settle(): void {
     // The project is not asked where nothing is loaded.
-    const isWorthIt = this.loads.length > 0 || this.hops > 0;
+    const isWorthIt = this.loads.length > 0 || this.isCopied || this.hops > 0;
     for (const [value, name] of this.#doubtful) {
       const is = isWorthIt && isNumberEntry(this.module, value, name) ? 'number' : numberByName(name);
       if (is !== 'number' && SETTINGS_ENTRY.test(name)) {
@@ -294,9 +288,11 @@ export class Flow implements Fate {
   #handed(call: PyNode, argument: PyNode, holds: Holds): boolean {
     const parameter = this.hops < MAX_HANDED ? parameterGiven(this.module, call, argument) : undefined;
     if (parameter === undefined) return false;
-    const inner = flowOf(parameter, this.hops + 1);
+    const reads = readsOf(parameter.module, parameter.node);
+    const inner = new Flow(parameter.module, this.hops + 1).through(reads);
     if (inner.strays.length > 0) return false;
     for (const load of inner.loads) this.loads.push(load);
+    this.isCopied ||= inner.isCopied;
     if (inner.isReturned) this.follow(call, holds);
     return true;
   }
@@ -311,6 +307,10 @@ export class Flow implements Fate {
     if (method === 'load_state_dict') {
       if (argumentsOf(call)[0] === argument || argument.name?.text === 'state_dict') this.#load(call);
       else this.#stray(argument, 'is used here too');
+      return;
+    }
+    if (copiesNumbers(this.module, call)) {
+      this.isCopied ||= fillsState(this.module, call);
       return;
     }
     if (method === undefined ? looksOnly(this.module, call) : takesOnly(name)) return;

@@ -4,6 +4,7 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, methodName, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import {
+  copiesNumbers,
   isLook,
   isNamed,
   MAKES_STATE,
@@ -140,6 +141,7 @@ export class MovedFlow {
     if (argument.name?.text === 'out') this.#changed(call);
     else if (method === 'load_state_dict' && argumentsOf(call)[0] === argument) this.onLoad(call);
     else if (name === 'deepcopy' || (method === undefined ? isLook(call) : takesOnly(name))) return;
+    else if (copiesNumbers(this.module, call)) return;
     else if (REPACKS.has(name)) this.follow(call);
     else if ((name === 'append' || name === 'update') && receiver?.type === 'identifier')
       this.#bind(receiver);

@@ -15,7 +15,7 @@ const READERS = ['eval', 'exec', 'globals', 'locals', 'vars'];
 const IMPORTS = ['import_from_statement', 'import_statement'] as const;
 
 /** The variables of whoever called. */
-const FRAMES =
+export const FRAMES =
   /\b(?:f_locals|f_globals|f_back|currentframe|_getframe|_current_frames|getargvalues)\b|\binspect\.(?:stack|trace|getinnerframes|getouterframes)\b/;
 
 /**

@@ -6,13 +6,14 @@ import {
   partReturned,
   targetOf,
 } from '../../src/semantic/function-uses.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { givesReturned } from '../../src/semantic/returns.js';
 import { enclosingClass, enclosingFunction } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isInstallable } from './installed.js';
-import type { Fate, Load, Stray } from './loaded-use.js';
+import { type Fate, type Load, readsOf, type Stray } from './loaded-use.js';
 import { Flow } from './loaded-value.js';
 
 /** What becomes of what a call loads: in its function, and in those that this one returns it to. */
@@ -21,18 +22,24 @@ export function fateOf(module: PyModule, loaded: PyNode): Fate {
   if (flow.returned.length === 0) return flow;
   const strays: Stray[] = [...flow.strays];
   const loads: Load[] = [...flow.loads];
+  let { isCopied } = flow;
   for (const node of flow.returned) {
-    // The project is not asked where nothing is loaded.
-    const takers = flow.loads.length > 0 ? takersOf(module, node) : undefined;
+    const takers = takersOf(module, node);
     const flows = takers?.map((taker) => ({ taker, inner: new Flow(taker.module, 1).through([taker.node]) }));
     if (flows === undefined || flows.some(({ inner }) => inner.strays.length > 0 || inner.isReturned))
       strays.push({ node, does: 'is returned', answer: 'unknown', matter: 'device' });
-    else
-      for (const { taker, inner } of flows)
-        for (const load of inner.loads)
-          loads.push({ ...load, from: { module: taker.module, node: taker.call } });
+    for (const { taker, inner } of flows ?? []) {
+      isCopied ||= inner.isCopied;
+      for (const load of inner.loads)
+        loads.push({ ...load, from: { module: taker.module, node: taker.call } });
+    }
   }
-  return { loads, strays };
+  return { loads, isCopied, strays };
+}
+
+/** What becomes of a value that a function is given by a parameter. */
+export function fateOfParameter(module: PyModule, parameter: PyNode): Fate {
+  return new Flow(module).through(readsOf(module, parameter));
 }
 
 interface Taker extends Elsewhere {
@@ -46,6 +53,9 @@ function takersOf(module: PyModule, returned: PyNode): readonly Taker[] | undefi
     return undefined;
   if (enclosingClass(giver) !== undefined || isInstallable(module) || isReachedByText(module, giver))
     return undefined;
+  const { text: name } = giver.name;
+  const byText = module.around.summaries({ word: name, beside: [] }, mayTake);
+  if (byText?.includes(true) !== false || mayTake(module.alone, name)) return undefined;
   const { uses, unread } = usesElsewhere(module, giver.name, { may: () => true, byName: true });
   const all = [...functionUses(module, giver).map((node) => ({ module, node })), ...uses];
   if (unread !== undefined || all.length === 0) return undefined;
@@ -60,4 +70,20 @@ function takersOf(module: PyModule, returned: PyNode): readonly Taker[] | undefi
     takers.push({ module: there, node: target ?? call, call });
   }
   return takers;
+}
+
+/** They give a module, or the names of one, by a text. */
+const BY_TEXT =
+  /\b(?:import_module|__import__|runpy|SourceFileLoader|spec_from_file_location)\b|\bsys\.modules\b|__dict__|(?<![.\w])(?:globals|locals|vars|eval|exec)\(/;
+
+/** Whether a file may call a function of another by its name in what is no import. */
+function mayTake(alone: PyModule, name: string): boolean {
+  if (!alone.mentions(BY_TEXT)) return false;
+  const isText = new RegExp(`["']${name}["']`).test(alone.text);
+  return (
+    isText ||
+    alone
+      .words(name)
+      .some(({ parent }) => parent?.attribute?.text === name && qualifiedName(alone, parent) === undefined)
+  );
 }
