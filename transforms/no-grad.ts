@@ -24,7 +24,7 @@ import {
   keptOf,
   mayEvaluate,
   mayReadNumbers,
-  mayRunForOwnNumbers,
+  mayRunForNumbers,
   mayWalk,
   NO_GRAD,
   NUMBERS,
@@ -43,6 +43,7 @@ import {
 } from '../src/toolkit/index.js';
 import { hasGradMode, isOnlyRunWithoutGrad, mayMeanTorch } from './no-grad/grad-mode.js';
 import { looksBehindDecorator } from './no-grad/looked-at.js';
+import { quietRuns } from './no-grad/quiet.js';
 
 const meta: TransformMeta = {
   id: 'no-grad',
@@ -97,10 +98,10 @@ interface NoGradSite extends Site {
 export const noGrad: Transform<NoGradSite> = {
   meta,
   skipsTests: true,
-  prefilter: [['.eval()', '.train(', 'parameters()', 'modules()', ...NUMBERS]],
+  prefilter: [['torch', '.eval()', '.train(', 'parameters()', 'modules()', ...NUMBERS]],
   cue: (_text, _path, glimpse) =>
     glimpse.stretchesWith(...SWITCHES).some(mayEvaluate) ||
-    glimpse.stretchesWith(...NUMBERS).some(glimpse.memo(mayRunForOwnNumbers)) ||
+    glimpse.stretchesWith('def ').some(glimpse.memo(mayRunForNumbers)) ||
     glimpse.stretchesWith(...NUMBERS).some(glimpse.memo(mayReadNumbers)) ||
     glimpse.memo(namesHandingOn).length > 0 ||
     glimpse.stretchesWith('parameters()', 'modules()').some(mayWalk),
@@ -118,6 +119,11 @@ export const noGrad: Transform<NoGradSite> = {
       // In training, its parts are asked about.
       if (kept === 'numbers' || (kept === 'unknown' && !isInTraining(module, functionNode)))
         evaluated.set(functionNode, runs);
+    }
+    for (const [functionNode, runs] of quietRuns(module)) {
+      if (evaluated.has(functionNode) || hasGradMode(module, functionNode)) continue;
+      if (runs.some((run) => isFrozen(module, run))) continue;
+      if (keptOf(module, functionNode, runs) === 'numbers') evaluated.set(functionNode, runs);
     }
     const walked = new Map(walks(module).map((walk) => [walk.functionNode, walk]));
     for (const functionNode of new Set([...evaluated.keys(), ...walked.keys()])) {

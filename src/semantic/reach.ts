@@ -2,11 +2,12 @@ import type { PyNode } from '../syntax/node.js';
 import { ancestryOf, classBehind, definitionNamed, heirsOf, methodNamed } from './definitions.js';
 import { placeOf } from './gate.js';
 import { heldBy, heldFunctions, namesHolding } from './held-functions.js';
+import { qualifiedName } from './imports.js';
 import { mayBeInstance } from './instance.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
 import { arityOf } from './project-names.js';
-import { argumentsOf, enclosingClass, hasSplat } from './statements.js';
+import { argumentsOf, decoratorsOf, enclosingClass, hasSplat } from './statements.js';
 import { isUnbound } from './variables.js';
 
 /** What a function or a lambda may run in its own file: everything its body refers to by name, and what that refers to, nearest first. */
@@ -109,7 +110,8 @@ function definitionsReferred(module: PyModule, identifier: PyNode): readonly PyN
   if (roleOf(identifier) !== 'read') return [];
   const definition = definitionNamed(module, identifier);
   if (definition?.type === 'function_definition') return [definition];
-  if (definition?.type !== 'class_definition' || isOnlyLookedUp(module, identifier)) return [];
+  if (definition?.type !== 'class_definition') return [];
+  if (isOnlyLookedUp(module, identifier) || isAskedForMethod(module, identifier, definition)) return [];
   return OF_OBJECTS.flatMap((name) => methodNamed(module, definition, name) ?? []);
 }
 
@@ -121,6 +123,23 @@ function isOnlyLookedUp(module: PyModule, identifier: PyNode): boolean {
     callee?.type === 'identifier' &&
     ['super', 'isinstance', 'issubclass'].includes(callee.text) &&
     isUnbound(module, callee)
+  );
+}
+
+/** `Net.norm(x)`, of a static method, which is named, too, and calls nothing that may be the class. */
+function isAskedForMethod(module: PyModule, identifier: PyNode, classNode: PyNode): boolean {
+  const name = identifier.parent?.object === identifier ? identifier.parent.attribute?.text : undefined;
+  const method = name === undefined ? undefined : methodNamed(module, classNode, name);
+  if (
+    method === undefined ||
+    decoratorsOf(method)
+      .map(({ text }) => text)
+      .join() !== 'staticmethod'
+  )
+    return false;
+  return [...method.walk()].every(
+    ({ type, function: callee }) =>
+      type !== 'lambda' && (type !== 'call' || (callee && qualifiedName(module, callee) !== undefined)),
   );
 }
 

@@ -43,7 +43,12 @@ function isOutside({ type }: PyNode): boolean {
  * own: an agent that chooses an action, a score of a dataset.
  */
 export function numericRunsIn(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
-  return numericFunctions(module).has(functionNode) ? module.memo(runsOf, functionNode) : [];
+  return numericFunctions(module).has(functionNode) ? runsWithoutSwitch(module, functionNode) : [];
+}
+
+/** All of them in a function without a switch to evaluation mode: those with one are found by it. */
+export function runsWithoutSwitch(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
+  return module.memo(runsOf, functionNode);
 }
 
 /** The functions that such runs may be in. */
@@ -82,7 +87,6 @@ function findFunctions(module: PyModule): ReadonlySet<PyNode> {
 
 function runsOf(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
   const calls = [...ownNodes(functionNode)].filter(({ type }) => type === 'call');
-  // Those with a switch are found by it.
   if (calls.some(switchesToEvaluation)) return [];
   const byNetwork = new Map<string, Evaluation & { forwards: PyNode[] }>();
   for (const call of calls) {
