@@ -1,5 +1,5 @@
 import type { PyNode } from '../syntax/node.js';
-import { methodNamed } from './definitions.js';
+import { definitionBehind, methodNamed } from './definitions.js';
 import { definedElsewhere, type Elsewhere, makerOf } from './elsewhere.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
@@ -38,4 +38,12 @@ export function starredFunction(module: PyModule, callee: PyNode): Elsewhere | u
   if (callee.type !== 'identifier' || module.resolve(callee) !== undefined) return undefined;
   const found = starredDefinition(module, callee.text);
   return found?.node.type === 'function_definition' ? found : undefined;
+}
+
+/** What a call of this runs, of the same file or of another one of the project. */
+export function definitionRun(module: PyModule, callee: PyNode): Elsewhere | undefined {
+  const own = definitionBehind(module, callee);
+  return own === undefined
+    ? (functionElsewhere(module, callee) ?? starredFunction(module, callee))
+    : { module, node: own };
 }

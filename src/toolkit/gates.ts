@@ -1,7 +1,6 @@
 import { caughtElsewhere } from '../semantic/catching.js';
 import { shadowingOption } from '../semantic/command-line.js';
-import { definitionBehind } from '../semantic/definitions.js';
-import type { Elsewhere } from '../semantic/elsewhere.js';
+import { definedElsewhere, type Elsewhere } from '../semantic/elsewhere.js';
 import type { Gate } from '../semantic/gate.js';
 import { placeOf, shown } from '../semantic/gate.js';
 import { arrives, type Given } from '../semantic/given.js';
@@ -11,7 +10,8 @@ import type { PyModule } from '../semantic/module.js';
 import { ask } from '../semantic/question.js';
 import { replacedByName, replacedInProject } from '../semantic/replaced.js';
 import { standingOf } from '../semantic/standing.js';
-import { functionElsewhere, starredFunction } from '../semantic/star-imports.js';
+import { definitionRun } from '../semantic/star-imports.js';
+import { starImports, within } from '../semantic/stars.js';
 import { decoratorsOf, enclosingFunction } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { argumentsCalls, argumentsTakers } from '../torch/huggingface/huggingface.js';
@@ -130,11 +130,11 @@ export function requireOriginals(proof: Proof, module: PyModule, part: PyNode): 
       .filter(({ node }) => node.type === 'call');
     parts = calls.flatMap((each) => {
       const callee = each.node.function;
-      const found = callee && runBy(each.module, callee);
-      if (found === undefined || seen.has(found.node)) return [];
-      seen.add(found.node);
-      const name = found.node.name?.text ?? '';
-      const by = proof.holds ? replacedByName(module, name) : undefined;
+      const found = callee && definitionRun(each.module, callee);
+      const name = found?.node.name?.text ?? (callee && ownMember(each.module, callee));
+      if (callee === undefined || name === undefined || seen.has(found?.node ?? callee)) return [];
+      seen.add(found?.node ?? callee);
+      const by = proof.holds ? (replacedByName(module, name) ?? starredOver(each.module, callee)) : undefined;
       if (by !== undefined)
         proof.require(
           'unknown',
@@ -142,17 +142,29 @@ export function requireOriginals(proof: Proof, module: PyModule, part: PyNode): 
             'replacement-alike',
           )`Does what ${by} puts in the place of \`${name}\` only read what it is given?`,
         );
-      return [found];
+      return found ?? [];
     });
   }
   return proof;
 }
 
-function runBy(module: PyModule, callee: PyNode): Elsewhere | undefined {
-  const own = definitionBehind(module, callee);
-  return own === undefined
-    ? (functionElsewhere(module, callee) ?? starredFunction(module, callee))
-    : { module, node: own };
+/** `norm` of `force.Force.norm(x)`, of a class of another file. */
+function ownMember(module: PyModule, callee: PyNode): string | undefined {
+  const owner = callee.object && qualifiedName(module, callee.object);
+  const found = owner === undefined ? undefined : definedElsewhere(module, owner);
+  return found?.node.type === 'class_definition' ? callee.attribute?.text : undefined;
+}
+
+/** The `from x import *` below the import of a name, of a file that has another one of it. */
+function starredOver(module: PyModule, callee: PyNode): string | undefined {
+  const stars = callee.type === 'identifier' ? starImports(module) : [];
+  const bound = stars.length === 0 ? [] : module.scopeOf(module.root).bindings(callee.text);
+  const over = stars.find(
+    ({ from, statement }) =>
+      bound.some(({ start }) => start < statement.start) &&
+      definedElsewhere(module, within(from, callee.text)) !== undefined,
+  );
+  return over && `\`${shown(over.statement)}\``;
 }
 
 /** A decorator that lets errors through. */

@@ -121,7 +121,8 @@ function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
       question: ask(
         'returned-only-read',
       )`Is \`${shown(value)}\`, which ${name === undefined ? 'it' : `\`${name}\``} ${verb}, ${ONLY_READ}?`,
-      into: undefined,
+      // Whoever catches it is not the one that asked for it.
+      into: node.type === 'raise_statement' ? node : undefined,
       isDerived,
       isUnknown: trace.of(value) === 'unknown',
     };

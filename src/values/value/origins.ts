@@ -93,6 +93,7 @@ export class Origins {
 
   #lambda(module: PyModule, lambda: PyNode, hops: number): Answer {
     const found = gradUseBehind({ module, node: lambda });
+    this.functions.push({ module, node: lambda });
     if (found !== undefined)
       return { name: 'lambda', place: placeOf(module, lambda), clause: `which ${found.use.words}` };
     const callees = [...lambda.walk()].flatMap(({ type, function: callee }) =>
