@@ -35,7 +35,7 @@ import {
 } from '../src/toolkit/index.js';
 import { doubtsAboutBlock, evaluationBlocks } from './no-grad-block/block.js';
 import { type FlaggedLoop, flaggedLoops, mayChooseMode } from './no-grad-block/flag.js';
-import { numericBlocks } from './no-grad-block/numbers.js';
+import { numericBlocks, provenParts } from './no-grad-block/numbers.js';
 
 interface BlockSite extends Site {
   readonly run: GradlessPart | FlaggedLoop;
@@ -102,7 +102,11 @@ export const noGradBlock: Transform<BlockSite> = {
         message: `this loop trains ${models} only where \`${shown(run.condition)}\`, and runs with gradients on otherwise, too: each forward keeps its activations for a backward that never comes`,
       };
     }
+    const parts: GradlessPart[] = [];
     for (const run of evaluationBlocks(module)) {
+      const proven = provenParts(module, run);
+      parts.push(...proven);
+      if (proven.length > 0) continue;
       const [first] = run.statements;
       const node = first?.left ?? first?.named[0];
       if (first === undefined || node === undefined) continue;
@@ -116,7 +120,7 @@ export const noGradBlock: Transform<BlockSite> = {
         message: `${what} ${models} in evaluation mode with gradients on: each forward keeps its activations for a backward that never comes`,
       };
     }
-    for (const run of numericBlocks(module)) {
+    for (const run of [...parts, ...numericBlocks(module)]) {
       const [first] = run.statements[0]?.named ?? [];
       const node = first?.left ?? first;
       if (node === undefined) continue;

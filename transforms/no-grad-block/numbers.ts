@@ -99,13 +99,35 @@ function runsIn(module: PyModule, owner: PyNode): readonly Evaluation[] {
   return evaluated.length > 0 ? evaluated : numericRunsIn(module, owner);
 }
 
-function blocksOf(module: PyModule, owner: PyNode, calls: readonly PyNode[]): readonly GradlessPart[] {
+/** The statements of an evaluation that run networks, where all of them are proven to need no gradients, and the whole is not. */
+export function provenParts(module: PyModule, block: GradlessPart): readonly GradlessPart[] {
+  const { owner, wrapped } = block;
+  if (isProven(module, block) || !mayBeWhole(module)(block)) return [];
+  const isInside = (node: PyNode) => wrapped.some((each) => each.contains(node));
+  const parts = blocksOf(module, owner, callsOf(module, owner).filter(isInside), true);
+  const isLeftOut = (node: PyNode) =>
+    node.type === 'call' &&
+    (networkRunBy(module, node) ?? networkRunThrough(module, node)) !== undefined &&
+    !isGradOff(module, node) &&
+    !parts.some((part) => part.wrapped.some((each) => each.contains(node)));
+  if (parts.length === 0 || wrapped.some((each) => [...each.walk()].some(isLeftOut))) return [];
+  return parts.every((part) => isProven(module, part)) ? parts : [];
+}
+
+function blocksOf(
+  module: PyModule,
+  owner: PyNode,
+  calls: readonly PyNode[],
+  isTakenApart = false,
+): readonly GradlessPart[] {
+  if (owner === module.root && BY_TEXT.test(module.code)) return [];
   const found = new Map<PyNode, PyNode[]>();
   for (const call of calls) {
     const model = networkRunBy(module, call) ?? runThrough(module, owner, call);
     if (model === undefined || isGradOff(module, call)) continue;
     const statement = statementOf(call);
-    if (!mayStandAlone(module, owner, statement, model) || isTaken(module, statement)) continue;
+    if (!mayStandAlone(module, owner, statement, model)) continue;
+    if (!isTakenApart && isTaken(module, statement)) continue;
     const known = found.get(statement) ?? [];
     if (!known.some(({ text }) => text === model.text)) found.set(statement, [...known, model]);
   }
@@ -114,10 +136,13 @@ function blocksOf(module: PyModule, owner: PyNode, calls: readonly PyNode[]): re
   const runs = [...found]
     .map(([statement, models]) => ({ statement, models }))
     // Networks that nobody trains are followed by another transform.
-    .filter(({ models }) => models.some(({ text }) => !teachers.has(text)))
+    .filter(({ models }) => isTakenApart || models.some(({ text }) => !teachers.has(text)))
     .filter(({ statement }) => gradUseIn(module, statement) === undefined);
   return partsOf(module, owner, runs);
 }
+
+/** What may find the variables of a script without naming them. */
+const BY_TEXT = /(?<![.\w])(?:globals|locals|vars|exec)[ \t]*\(/;
 
 /** It goes under a `with` for another reason. */
 function isTaken(module: PyModule, statement: PyNode): boolean {

@@ -51,7 +51,7 @@ interface Call {
   readonly name: string;
   /** `model` of it. */
   readonly object: string | undefined;
-  /** The object is a name, or an attribute of `self`: `model.ae(x)`, `self.actor.act(x)`. */
+  /** The object is a name, or an attribute of `self`: `model.ae(x)`, `self.actor.act(x)`, `model.module.ae(x)`. */
   readonly isOfPart: boolean;
 }
 
@@ -96,10 +96,10 @@ function backOverWord(code: string, end: number): number {
 
 function startsPath(code: string, start: number): boolean {
   if (code.charCodeAt(start - 1) !== 46) return true;
+  if (code.startsWith('module.', start)) return startsPath(code, backOverWord(code, start - 1));
   return code.startsWith('self.', start - 5) && !/[\w.]/.test(code[start - 6] ?? '');
 }
 
-/** Behind `def`. */
 function isDefined(code: string, start: number): boolean {
   let at = start;
   while (code.charCodeAt(at - 1) === 32 || code.charCodeAt(at - 1) === 9) at--;

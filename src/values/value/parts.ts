@@ -190,9 +190,9 @@ export const GATHERS = /_comprehension$|^generator_expression$/;
 export const HOLDS_ALL =
   /^(?:list|tuple|set|dictionary|expression_list|boolean_operator|(?:list|dictionary)_splat)$/;
 
-/** The variables of a function that one inside it reads. */
+/** The variables of a function that one inside it reads, or has as defaults. */
 export function readsInside(module: PyModule, nested: PyNode, owner: PyNode): readonly PyNode[] {
-  return [...(nested.body ?? nested).walk()].filter(
+  return [...nested.walk()].filter(
     (node) => node.type === 'identifier' && roleOf(node) === 'read' && module.resolve(node)?.node === owner,
   );
 }
