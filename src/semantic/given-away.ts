@@ -6,7 +6,7 @@ import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
 import { returnedBy } from './returns.js';
-import { methodName, receiverOf } from './statements.js';
+import { argumentsOf, argumentValue, methodName, receiverOf } from './statements.js';
 import { isUnbound } from './variables.js';
 
 /** `if args.train:`, `args.train is None`, `f"{args.train}"`: whether there is one, or how it is written. */
@@ -83,6 +83,11 @@ export function setsAttribute(alone: PyModule, name: string): boolean {
 /** A function as written, by its name, or held by something; `isOpen`: also by a name that may be anything. */
 function mayBeFunction(module: PyModule, value: PyNode | undefined, isOpen: boolean): boolean {
   if (value?.type === 'lambda') return true;
+  // `MethodType(f, trainer)`, `f.__get__(trainer)`
+  if (value?.type === 'call' && isOpen)
+    return [...argumentsOf(value).map(argumentValue), value.function?.object].some((each) =>
+      mayBeFunction(module, each, false),
+    );
   if (value?.type !== 'identifier') return isOpen && /^(?:attribute|subscript)$/.test(value?.type ?? '');
   const scope = module.resolve(value);
   const roles = scope === undefined ? [] : module.writes(scope, value.text).map(roleOf);

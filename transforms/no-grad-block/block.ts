@@ -30,7 +30,14 @@ import { isPartInFile, isPartInProject, runsNetwork } from '../../src/torch/grad
 import { doubtsOfPart, type GradlessPart } from '../../src/torch/record/left-behind.js';
 import { measuredMemory } from '../../src/values/effects/forward.js';
 import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
-import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
+import {
+  entersGradOff,
+  isAutocast,
+  isGradOff,
+  onlyRunsGradOff,
+  switchesGradOff,
+  trainingAutocastAround,
+} from '../../src/values/effects/mode.js';
 import { askAbout, differentiatesWhenIterated } from '../../src/values/effects/unknown-code.js';
 import { unspentLoss } from './unspent-loss.js';
 
@@ -163,10 +170,14 @@ function* doubtsOfRunning(module: PyModule, loop: PyNode): Generator<GradDoubt> 
   const measured = measuredMemory(module, loop);
   if (measured !== undefined) yield unknown(measuresOther(measured));
   const managers = enclosingWiths(loop).flatMap(contextManagers);
-  if (managers.some(({ text }) => text.includes('autocast')))
+  const owner = enclosingFunction(loop);
+  const casting = managers.some((manager) => isAutocast(module, manager))
+    ? 'it runs'
+    : owner && trainingAutocastAround(module, owner);
+  if (casting !== undefined)
     yield unknown(
       ask(
         'version',
-      )`Is ${'torch newer than 2.9'} (it runs inside an \`autocast\` block, whose cache loses gradients before)?`,
+      )`Is ${'torch newer than 2.9'} (${casting} inside an \`autocast\` block, whose cache loses gradients before)?`,
     );
 }

@@ -26,13 +26,13 @@ import { gradUseElsewhere } from './elsewhere.js';
 import { reachesGradUse } from './grad.js';
 import { bare, handedFunction, mayTakeBackward } from './handed-function.js';
 import { soundsLikeOptimizer } from './optimizer-names.js';
+import { differentiatingOverride } from './overrides.js';
 import { strangersRunIn } from './strangers-called.js';
 import {
   askAbout,
   calledValue,
   differentiatingAttribute,
   differentiatingMethod,
-  differentiatingOverride,
   isHeldCallable,
   switchingNetwork,
   valueCalledOnTheWay,

@@ -131,7 +131,7 @@ function callsByClass(alone: PyModule, owner: string): boolean {
 }
 
 /** `del data.train`, `setattr(data, "train", learn)` */
-function movesByName(alone: PyModule, name: string): boolean {
+export function movesByName(alone: PyModule, name: string): boolean {
   if (new RegExp(`["']${name}["']`).test(alone.code) && REFLECTS.test(alone.code)) return true;
   return alone
     .words(name)

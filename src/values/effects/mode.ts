@@ -1,5 +1,8 @@
+import { isNamedAnywhere } from '../../semantic/anywhere.js';
+import { attributeValues } from '../../semantic/attributes.js';
 import { nameOf } from '../../semantic/called-name.js';
 import { definitionBehind } from '../../semantic/definitions.js';
+import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { callOf, functionUses } from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -155,15 +158,35 @@ export function differentiates(module: PyModule, caller: PyNode, origin: PyNode)
 }
 
 /**
- * Where the function is called inside an `autocast` block of code that trains, here or in another file. Up to torch 2.9 a
- * weight that is cast under no-grad stays in autocast's cache without its gradient for the rest of the block.
+ * Where the function, or one that runs it, is called inside an `autocast` block of code that trains. Up to torch 2.9 a weight
+ * that is cast under no-grad stays in autocast's cache without its gradient for the rest of the block.
  */
 export function trainingAutocastAround(module: PyModule, functionNode: PyNode): string | undefined {
-  if (functionUses(module, functionNode).some((use) => isInTrainingAutocast(module, use))) return 'it runs';
-  const { uses, unread } = usesInOtherModes(module, functionNode);
-  const found = uses.find(({ module: there, node }) => isInTrainingAutocast(there, node));
-  if (found !== undefined) return `${placeOf(found.module, found.node)} runs it`;
-  return unread && `${unread} may run it`;
+  return isNamedAnywhere(module, 'autocast')
+    ? autocastAround({ module, node: functionNode }, new Set())
+    : undefined;
+}
+
+const MOST_CALLERS = 64;
+
+function autocastAround({ module, node }: Elsewhere, seen: Set<PyNode>): string | undefined {
+  if (seen.has(node)) return undefined;
+  if (seen.size > MOST_CALLERS) return 'one of its many callers may run it';
+  seen.add(node);
+  const others = node.name && usesElsewhere(module, node.name, { may: () => true, byName: false });
+  const own = functionUses(module, node).map((use) => ({ module, node: use }));
+  const uses: readonly Elsewhere[] = [...own, ...(others?.uses ?? [])];
+  const found = uses.find((use) => isInTrainingAutocast(use.module, use.node));
+  if (found !== undefined)
+    return own.includes(found) && seen.size === 1
+      ? 'it runs'
+      : `${placeOf(found.module, found.node)} runs it`;
+  for (const use of uses) {
+    const caller = enclosingFunction(use.node);
+    const around = caller && autocastAround({ module: use.module, node: caller }, seen);
+    if (around !== undefined) return around;
+  }
+  return others?.unread && `${others.unread} may run it`;
 }
 
 /** Other files of the project that use the function and run code in another way than Python does by itself. */
@@ -182,12 +205,20 @@ function mayChangeMode(text: string): boolean {
 }
 
 function isInTrainingAutocast(module: PyModule, use: PyNode): boolean {
-  const cast = enclosingWiths(use).find((each) =>
-    contextManagers(each).some((manager) => manager.text.includes('autocast')),
-  );
   const caller = enclosingFunction(use);
-  if (cast === undefined) return false;
-  return caller === undefined || reachesGradUse(module, caller);
+  const isCast =
+    enclosingWiths(use)
+      .flatMap(contextManagers)
+      .some((manager) => isAutocast(module, manager)) ||
+    decoratorsOf(caller ?? use).some(({ text }) => text.includes('autocast'));
+  return isCast && (caller === undefined || reachesGradUse(module, caller));
+}
+
+/** `torch.autocast("cuda")`, and `context` of `context = nullcontext() if … else torch.autocast("cuda")`. */
+export function isAutocast(module: PyModule, manager: PyNode): boolean {
+  const values = manager.type === 'attribute' ? (attributeValues(module, manager) ?? []) : [];
+  const given = waysGiven(module, manager).flatMap((way) => (way.kind === 'value' ? way.value : []));
+  return [manager, ...values, ...given].some((each) => each.text.includes('autocast'));
 }
 
 /** The question whether anybody outside of what is seen differentiates a variable of a module. */

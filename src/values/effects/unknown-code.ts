@@ -12,7 +12,7 @@ import { isMethodOfProject, mayTake, passedBy, subclassesElsewhere } from '../..
 import { mayTakeOut } from '../../semantic/put-values.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { reachedFrom } from '../../semantic/reach.js';
-import { enclosingClass, methodName } from '../../semantic/statements.js';
+import { methodName } from '../../semantic/statements.js';
 import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { Origins } from '../value/origins.js';
@@ -60,7 +60,7 @@ function suspectAround(
   return own === undefined ? suspectElsewhere(module, may, words) : words(own);
 }
 
-function suspectElsewhere(
+export function suspectElsewhere(
   module: PyModule,
   may: (each: Differentiator) => boolean,
   words = suspect,
@@ -190,14 +190,6 @@ function heldByIterated(module: PyModule): Suspect | undefined {
   );
 }
 
-/** The method of another file that may run in place of one of this class, and differentiates. */
-export function differentiatingOverride(module: PyModule, call: PyNode, method: PyNode): Suspect | undefined {
-  const owner = enclosingClass(method)?.name?.text;
-  const name = methodName(call);
-  if (owner === undefined || name === undefined || !isMethodOfProject(module, name)) return undefined;
-  return suspectElsewhere(module, (each) => each.name === name && each.bases.includes(owner));
-}
-
 /** A method of this name that differentiates, of a class that an object may be of. */
 export function differentiatingMethod(module: PyModule, call: PyNode): Suspect | undefined {
   const name = methodName(call);
@@ -230,10 +222,16 @@ export function differentiatingAttribute(module: PyModule, call: PyNode): Suspec
 }
 
 /** A function that differentiates, is handed around and takes what a call gives. */
-function functionTaking(module: PyModule, call: PyNode): Suspect | undefined {
+export function functionTaking(module: PyModule, call: PyNode): Suspect | undefined {
+  const given = passedBy(call);
+  // Set on a class, or by `MethodType`, it gets the object first.
+  const bound = { ...given, positional: given.positional + 1, all: given.all + 1 };
   return suspectAround(
     module,
-    (each) => !CALLED.has(each.name) && mayTake(each.arity, passedBy(call)) && isHandedOn(module, each),
+    (each) =>
+      !CALLED.has(each.name) &&
+      (mayTake(each.arity, given) || mayTake(each.arity, bound)) &&
+      isHandedOn(module, each),
   );
 }
 

@@ -161,7 +161,7 @@ function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gra
     const updates = node.type === 'augmented_assignment';
     const outward = targets.find(
       (each) =>
-        leadsOutside(module, functionNode, each) ||
+        leadsOutside(module, functionNode, each, trace) ||
         (updates && each.type === 'identifier' && changesInPlace(module, functionNode, each)),
     );
     return outward !== undefined && leaves(value) ? kept(value, outward) : undefined;
@@ -172,7 +172,7 @@ function stored(module: PyModule, functionNode: PyNode, node: PyNode, trace: Gra
   }
   if (node.type !== 'call' || !keepsInReceiver(module, node)) return undefined;
   const receiver = receiverOf(node);
-  if (receiver === undefined || !isHeldOutside(module, functionNode, receiver)) return undefined;
+  if (receiver === undefined || !isSeenByOthers(module, functionNode, receiver, trace)) return undefined;
   const value = givenTo(node).find(leaves);
   return value === undefined ? undefined : kept(value, receiver);
 }
@@ -212,12 +212,16 @@ function changesInPlace(module: PyModule, functionNode: PyNode, target: PyNode):
 }
 
 /** An assignment target that others see: `self.x`, `param[k]`, a `global`. A new name of the function is not. */
-function leadsOutside(module: PyModule, functionNode: PyNode, target: PyNode): boolean {
+function leadsOutside(module: PyModule, functionNode: PyNode, target: PyNode, trace: GradTrace): boolean {
   if (target.type === 'identifier')
     return !isUnbound(module, target) && !livesIn(module, target, functionNode);
   const object = target.type === 'attribute' ? target.object : target.value;
-  if (object === undefined) return false;
-  return isHeldOutside(module, functionNode, object);
+  return object !== undefined && isSeenByOthers(module, functionNode, object, trace);
+}
+
+/** What a network is given is not followed with it, wherever that was made. */
+function isSeenByOthers(module: PyModule, functionNode: PyNode, object: PyNode, trace: GradTrace): boolean {
+  return isHeldOutside(module, functionNode, object) || trace.of(rootOf(object)) === 'network';
 }
 
 /** The object is not one that this function made. */

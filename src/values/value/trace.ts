@@ -202,7 +202,7 @@ export class GradTrace {
     return role === 'class' || role === 'import' ? 'plain' : 'outside';
   }
 
-  /** A nested function runs later, but holds on to the variables that it reads. */
+  /** A nested function runs later, but holds on to the variables that it reads, and to its defaults. */
   #captured(nested: PyNode): Trace {
     const reads = parts.readsInside(this.module, nested, this.functionNode);
     return reads.some((read) => mayCarryGraph(this.of(read))) ? 'graph' : 'plain';
