@@ -160,7 +160,8 @@ function attributeWritesElsewhere(module: PyModule, name: string): readonly Attr
 }
 
 function attributeWritesIn(alone: PyModule, name: string): readonly AttributeWrite[] {
-  return alone.words(name).flatMap((node) => {
+  const byText = setsByText(alone, name) ? [{ owner: undefined, made: undefined }] : [];
+  const assigned = alone.words(name).flatMap((node) => {
     const attribute = node.parent;
     const object =
       attribute?.type === 'attribute' && attribute.attribute === node ? attribute.object : undefined;
@@ -170,6 +171,12 @@ function attributeWritesIn(alone: PyModule, name: string): readonly AttributeWri
     const maker = isSelf ? around.classNode.name?.text : makerOf(alone, object)?.split('.').at(-1);
     return [{ owner: maker, made: madeFor(alone, attribute) }];
   });
+  return [...assigned, ...byText];
+}
+
+/** `for name in ("student", "teacher"): setattr(trainer, name, net)`: a file with the name in quotes that sets attributes by text. */
+export function setsByText({ code }: PyModule, name: string): boolean {
+  return SETS_BY_TEXT.test(code) && new RegExp(`["']${name}["']`).test(code);
 }
 
 function madeFor(alone: PyModule, target: PyNode): string | undefined {

@@ -1,6 +1,7 @@
 import { givesModule } from '../../src/library/library.js';
 import { CONTAINERS, WRAPS_MODULE } from '../../src/library/names.js';
 import { isLibraryModel, isModuleClass, isPeftModelMaker } from '../../src/library/paths.js';
+import { isAnywhere } from '../../src/semantic/anywhere.js';
 import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import { boundElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
@@ -11,6 +12,7 @@ import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
 import { isProgram } from '../../src/semantic/program.js';
+import { setsByText } from '../../src/semantic/project-names.js';
 import { ask, type Question } from '../../src/semantic/question.js';
 import {
   argumentsOf,
@@ -165,6 +167,7 @@ class Follower extends NetworkUses implements Fate {
     if (this.#made.has(key)) return;
     this.#made.add(key);
     const uses = attributeUses(module, classNode, name);
+    if (isAnywhere(module, name, setsByText)) this.unknown(untrainedAtOrigin(node));
     if (uses.every(({ kind }) => kind === 'read')) {
       this.unknown(untrainedAtOrigin(node));
       if (hops === 0) this.#askBases(module, classNode, name);

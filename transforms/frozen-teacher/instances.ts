@@ -1,7 +1,9 @@
 import { walksModule } from '../../src/library/library.js';
+import { PARAMETER } from '../../src/library/names.js';
 import { ancestryOf, classAround, methodsOf } from '../../src/semantic/definitions.js';
-import { definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
+import { boundElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
+import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
 import { ask, type Question } from '../../src/semantic/question.js';
@@ -9,6 +11,7 @@ import { methodName, receiverOf, statementOf } from '../../src/semantic/statemen
 import type { PyNode } from '../../src/syntax/node.js';
 import { walkedFor } from '../../src/torch/grad/walked-parameters.js';
 import { isModel } from '../../src/torch/module/model-value.js';
+import { gradUseIn } from '../../src/values/effects/grad.js';
 import { isNoNetwork } from './sharing.js';
 
 /** What every instance of a class of the project has or does, however it was made: reasons why it may be trained or looked at. */
@@ -70,26 +73,43 @@ function sharedByAll(module: PyModule, classNode: PyNode): readonly string[] {
   return [...found];
 }
 
-/** The variables of modules that a function, or one that it names, may get a network from. */
+/** The variables of modules and of other classes that a function, or one that it names, may get weights from. */
 function* globalNetworks(module: PyModule, functionNode: PyNode, hops: number): Generator<string> {
   for (const node of functionNode.walk()) {
     if (node.type !== 'identifier' || roleOf(node) !== 'read' || module.resolve(node) !== module.scope)
       continue;
+    const user = node.parent;
+    const part = user?.type === 'attribute' && user.object === node ? user.attribute?.text : undefined;
     for (const write of module.writes(module.scope, node.text)) {
       const definition = definitionOf(write);
       if (definition.kind === 'value' && mayBeNetwork(module, definition.value)) yield node.text;
       const path = importedPath(write);
-      const own =
-        roleOf(write) === 'def' && write.parent !== undefined ? { module, node: write.parent } : undefined;
-      const called = own ?? (path === undefined ? undefined : definedElsewhere(module, path));
-      if (called?.node.type === 'function_definition' && hops < 2)
-        yield* globalNetworks(called.module, called.node, hops + 1);
+      const own = /^(?:def|class)$/.test(roleOf(write) ?? '') ? write.parent : undefined;
+      const named = own === undefined ? path && boundElsewhere(module, path) : { module, node: own };
+      const found = named || (path && part && boundElsewhere(module, `${path}.${part}`));
+      if (!found) continue;
+      if (found.node.type === 'function_definition' && hops < 2)
+        yield* globalNetworks(found.module, found.node, hops + 1);
+      const value = found.node.type === 'class_definition' ? fieldOf(found.node, part) : found.node.right;
+      if (value !== undefined && mayBeNetwork(found.module, value))
+        yield part === undefined ? node.text : `${node.text}.${part}`;
     }
   }
 }
 
+/** `nn.Parameter(torch.ones(1))` of `scale = nn.Parameter(torch.ones(1))` in the body of a class. */
+function fieldOf(classNode: PyNode, name: string | undefined): PyNode | undefined {
+  const assignments = (classNode.body?.named ?? []).flatMap((statement) => statement.named[0] ?? []);
+  return assignments.find(({ type, left }) => type === 'assignment' && left?.text === name)?.right;
+}
+
 function mayBeNetwork(module: PyModule, value: PyNode): boolean {
-  return value.type === 'call' && !isNoNetwork(module, value, 0) && isModel(module, value) !== 'no';
+  if (value.type !== 'call' || isNoNetwork(module, value, 0)) return false;
+  return (
+    isModel(module, value) !== 'no' ||
+    gradUseIn(module, value) !== undefined ||
+    calledPath(module, value) === PARAMETER
+  );
 }
 
 /** `registry.append(self)` in one of its methods. */
