@@ -9,6 +9,7 @@ import {
   TORCH_DISTRIBUTED,
 } from '../../library/names.js';
 import { attributeUses, plainAttributes } from '../../semantic/attribute-uses.js';
+import { attributeValuesInProject } from '../../semantic/attributes.js';
 import { calledDefinition, classBehind } from '../../semantic/definitions.js';
 import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
 import { definitionOf, readsReached } from '../../semantic/flow.js';
@@ -20,7 +21,7 @@ import { binds, namesIn, roleOf } from '../../semantic/names.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { isCallee, isTarget, methodName, receiverOf, sameFunction } from '../../semantic/statements.js';
 import { attributeUsesElsewhere } from '../../semantic/uses-elsewhere.js';
-import { isUnbound, readsOf } from '../../semantic/variables.js';
+import { isUnbound, readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { registrationOf } from '../../torch/module/modules.js';
 import { reflectionGates } from '../../torch/module/reflection.js';
@@ -115,7 +116,8 @@ export class RecordTrace {
     if (cutsGraph(name)) return undefined;
     const call = attribute.parent;
     const called = call?.type === 'call' && call.function === attribute;
-    if (called && endsInContainer(name)) return undefined;
+    // `losses.sort()` of a list gives nothing, `torch.stack(losses).sort()` a tensor.
+    if (called && endsInContainer(name) && ofTensor(name) === undefined) return undefined;
     if (called && /[^_]_$/.test(name)) this.#add('changed', attribute);
     return called ? call : attribute;
   }
@@ -158,7 +160,8 @@ export class RecordTrace {
     if (logs) return call.parent?.type === 'expression_statement' ? undefined : call;
     // A variable tells whether it is a dictionary; many other objects have an `update`.
     const isTaken = endsInContainer(name) && (name !== 'update' || receiver?.type === 'identifier');
-    if (receiver !== undefined && isTaken && methodName(call) === name) {
+    const isContainers = () => isOfLibrary(this.module, name) || isContainer(this.module, receiver);
+    if (receiver !== undefined && isTaken && methodName(call) === name && isContainers()) {
       this.store(receiver);
       return undefined;
     }
@@ -229,6 +232,15 @@ export class RecordTrace {
     if (!sameFunction(place, from) && kindOf(this.module, place) !== 'number') this.#add('escapes', place);
     this.follow(place);
   }
+}
+
+/** A variable or an attribute that is only given lists, dictionaries and the like, so that its methods are theirs. */
+function isContainer(module: PyModule, receiver: PyNode | undefined): boolean {
+  const values =
+    receiver?.type === 'attribute'
+      ? attributeValuesInProject(module, receiver)
+      : receiver && waysGiven(module, receiver).map((way) => (way.kind === 'value' ? way.value : undefined));
+  return !!values?.length && values.every((value) => value !== undefined && isFreshContainer(value));
 }
 
 /** Nothing in the project has a function or method of this name. */
