@@ -210,7 +210,7 @@ function isInTrainingAutocast(module: PyModule, use: PyNode): boolean {
     enclosingWiths(use)
       .flatMap(contextManagers)
       .some((manager) => isAutocast(module, manager)) ||
-    decoratorsOf(caller ?? use).some(({ text }) => text.includes('autocast'));
+    decoratorsOf(caller ?? use).some((each) => module.codeOf(each).includes('autocast'));
   return isCast && (caller === undefined || reachesGradUse(module, caller));
 }
 
@@ -218,7 +218,7 @@ function isInTrainingAutocast(module: PyModule, use: PyNode): boolean {
 export function isAutocast(module: PyModule, manager: PyNode): boolean {
   const values = manager.type === 'attribute' ? (attributeValues(module, manager) ?? []) : [];
   const given = waysGiven(module, manager).flatMap((way) => (way.kind === 'value' ? way.value : []));
-  return [manager, ...values, ...given].some((each) => each.text.includes('autocast'));
+  return [manager, ...values, ...given].some((each) => module.codeOf(each).includes('autocast'));
 }
 
 /** The question whether anybody outside of what is seen differentiates a variable of a module. */
