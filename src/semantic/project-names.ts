@@ -300,7 +300,7 @@ export function maySet({ code }: PyModule, name: string): boolean {
   );
 }
 
-const SETS_BY_TEXT =
+export const SETS_BY_TEXT =
   /\bsetattr\(|\b__setattr__\b|(?<![.\w])exec\(|(?:\b__dict__\b|\bvars\([^()]*\))(?:\s*\[[^\]\n]*\]\s*=(?!=)|\.(?:update|setdefault)\b)|=\s*(?:[\w.]+\.__dict__\b|vars\()/;
 
 /** Whether another file may have something else in place of this method: in a subclass, in what that inherits besides, or set. */

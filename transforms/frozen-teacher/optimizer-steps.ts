@@ -1,22 +1,29 @@
 import { OPTIMIZERS } from '../../src/library/names.js';
 import { isAnywhere } from '../../src/semantic/anywhere.js';
-import { attributeUses, plainAttributes } from '../../src/semantic/attribute-uses.js';
-import { classAround, classBehind } from '../../src/semantic/definitions.js';
+import { attributeUses } from '../../src/semantic/attribute-uses.js';
+import { calledDefinition, classAround, classBehind } from '../../src/semantic/definitions.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
-import { qualifiedName } from '../../src/semantic/imports.js';
+import { callOf, functionUses } from '../../src/semantic/function-uses.js';
+import { hasStarImport, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { mayLead } from '../../src/semantic/paths.js';
+import { allPlacesOf } from '../../src/semantic/places.js';
+import { replacedByName } from '../../src/semantic/replaced.js';
+import { mayReplaceAny } from '../../src/semantic/setters.js';
 import {
   argumentsOf,
+  decoratorsOf,
   enclosingFunction,
+  isAsync,
   isCallee,
+  isPlainPath,
   keywordValue,
   methodName,
   statementOf,
 } from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
-import { attributeUsesElsewhere, usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
+import { definitionsRun } from '../../src/values/value/called.js';
 import { definitionCalled, parameterGetting } from './called.js';
 import { fateOf } from './fate.js';
 
@@ -55,14 +62,14 @@ function optimizersOf(module: PyModule, value: PyNode, hops: number): readonly P
   if (target === undefined || !assignment?.right?.contains(value)) return undefined;
   if (isMadeAt(module, target)) return [target];
   // `params = list(net.parameters())`
-  const names = target.type === 'identifier' && hops < MAX_HOPS ? placesOf(module, target) : undefined;
+  const names = hops < MAX_HOPS ? allPlacesOf(module, target) : undefined;
   if (names?.writes.length !== 1 || names.reads.length === 0) return undefined;
   const found = names.reads.map((read) => optimizersOf(module, read, hops + 1));
   return found.every((each) => each !== undefined) ? found.flat() : undefined;
 }
 
 function stepsOf(module: PyModule, optimizer: PyNode, network: PyNode): readonly Reader[] | undefined {
-  const places = placesOf(module, optimizer);
+  const places = allPlacesOf(module, optimizer);
   if (places === undefined || !places.writes.every((write) => isMadeAt(module, write))) return undefined;
   const steps: PyNode[] = [];
   const clears: PyNode[] = [];
@@ -70,14 +77,45 @@ function stepsOf(module: PyModule, optimizer: PyNode, network: PyNode): readonly
     const call = calledOn(read);
     const name = call && methodName(call);
     if (call !== undefined && name === 'step' && argumentsOf(call).length === 0) steps.push(call);
-    else if (call !== undefined && name === 'zero_grad' && dropsGradients(call)) clears.push(call);
+    else if (call !== undefined && name === 'zero_grad' && dropsGradients(call))
+      clears.push(call, ...callsOfClearing(module, call));
     else if (!isHarmless(module, read, 0)) return undefined;
   }
   if (places.writes.length > 1 && !clears.every((each) => isStill(module, each, places.writes, optimizer)))
     return undefined;
   for (const { node, writes } of clearedBy(module, network))
-    if (isStill(module, node, writes, optimizer)) clears.push(node);
+    for (const each of [node, ...callsOfClearing(module, node)])
+      if (isStill(module, each, writes, optimizer)) clears.push(each);
   return steps.map((step) => ({ step, clears }));
+}
+
+/** `self.reset_grad()`: the calls of the function around a clearing, where that does nothing but clear. */
+function callsOfClearing(module: PyModule, clear: PyNode): readonly PyNode[] {
+  const owner = enclosingFunction(clear);
+  const statements = owner?.body?.named ?? [];
+  const isPlain =
+    owner !== undefined &&
+    decoratorsOf(owner).length === 0 &&
+    !isAsync(owner) &&
+    statements.includes(statementOf(clear)) &&
+    statements.every(({ type, named: [only, ...others] }) => {
+      if (type === 'comment') return true;
+      if (type !== 'expression_statement' || only === undefined || others.length > 0) return false;
+      const isClear = only.type === 'call' && methodName(only) === 'zero_grad' && dropsGradients(only);
+      return only.type === 'string' || (isClear && isPlainPath(only.function ?? only));
+    });
+  if (!isPlain || mayReplaceAny(module) || replacedByName(module, owner.name?.text ?? '') !== undefined)
+    return [];
+  return functionUses(module, owner).flatMap((use) => {
+    const call = callOf(use);
+    const runs = call && definitionsRun(module, call, owner);
+    // Of the same object, or by its one name.
+    const isSame =
+      use.parent?.attribute === use
+        ? use.parent.object?.text === classAround(use)?.self
+        : calledDefinition(module, call ?? use) === owner && !hasStarImport(module);
+    return call !== undefined && isSame && runs?.length === 1 ? [call] : [];
+  });
 }
 
 /** What is cleared is what the optimizer was made with: nothing takes its place later, nor between a clearing and the step. */
@@ -110,36 +148,6 @@ function clearedBy(
       ? [{ node, writes }]
       : [];
   });
-}
-
-interface Places {
-  readonly writes: readonly PyNode[];
-  readonly reads: readonly PyNode[];
-}
-
-/** All places of a variable, or of an attribute that each object of the class sets and reads by `self`; undefined where more may be. */
-function placesOf(module: PyModule, holder: PyNode): Places | undefined {
-  const look = { may: () => true, byName: true };
-  if (holder.type === 'identifier') {
-    const scope = module.resolve(holder);
-    if (scope === undefined) return undefined;
-    const { uses, unread } = usesElsewhere(module, holder, { ...look, byName: false });
-    if (uses.length > 0 || unread !== undefined) return undefined;
-    return { writes: module.writes(scope, holder.text), reads: module.reads(scope, holder.text) };
-  }
-  const owner = holder.type === 'attribute' ? classBehind(module, holder.object ?? holder) : undefined;
-  const name = holder.attribute?.text ?? '';
-  if (owner === undefined || plainAttributes(module, owner, name).answer !== 'yes') return undefined;
-  const { uses, unread } = attributeUsesElsewhere(module, owner, name, look);
-  if (uses.length > 0 || unread !== undefined) return undefined;
-  const here = attributeUses(module, owner, name);
-  const isOwn = ({ node, kind }: (typeof here)[number]): boolean =>
-    node.object?.text === classAround(node)?.self && /^(?:read|write)$/.test(kind);
-  if (!here.every(isOwn)) return undefined;
-  return {
-    writes: here.flatMap(({ node, kind }) => (kind === 'write' ? [node] : [])),
-    reads: here.flatMap(({ node, kind }) => (kind === 'read' ? [node] : [])),
-  };
 }
 
 /** `optimizer = torch.optim.Adam(…)` */
@@ -205,7 +213,7 @@ function isSettings(module: PyModule, groups: PyNode): boolean {
   return (
     target !== undefined &&
     scope !== undefined &&
-    module.writes(scope, target.text).length === 1 &&
+    module.writes(scope, target.text).every(({ parent: loop }) => loop?.type === 'for_statement') &&
     module.reads(scope, target.text).every(isSetting)
   );
 }

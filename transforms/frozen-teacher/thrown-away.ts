@@ -12,7 +12,9 @@ import { functionsNamed } from '../../src/semantic/project-names.js';
 import {
   argumentsOf,
   decoratorsOf,
+  enclosingClass,
   enclosingFunction,
+  hasSplat,
   isAsync,
   isCallee,
   methodName,
@@ -25,11 +27,13 @@ import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { stateOfForward } from '../../src/torch/grad/kept-state.js';
 import { isLoss } from '../../src/torch/module/layers.js';
+import { isModel } from '../../src/torch/module/model-value.js';
 import { moduleKind } from '../../src/torch/module/modules.js';
 import { mayHaveWeights, traceGraph } from '../../src/torch/module/networks.js';
 import { leavesNothing } from '../../src/torch/record/left-behind.js';
 import { isHarmless } from '../../src/values/effects/calls.js';
 import { calledValue, isHeldCallable } from '../../src/values/effects/unknown-code.js';
+import { isReport } from '../../src/values/uses/report.js';
 import { classOf, definitionCalled } from './called.js';
 import { fateOf } from './fate.js';
 import { type Reader, readersOf } from './optimizer-steps.js';
@@ -116,8 +120,9 @@ function areCleared(
 /** What gets the value and could keep it, with its graph, for a later backward. */
 function keeperOf(module: PyModule, value: PyNode): PyNode | undefined {
   const statement = statementOf(value);
+  let at = value;
   for (const around of value.ancestors()) {
-    if (around === statement) return undefined;
+    if (around === statement || isReport(module, at)) return undefined;
     if (around.type === 'call' && receiverOf(around)?.contains(value) && cutsGraph(methodName(around) ?? ''))
       return undefined;
     if (around.type !== 'call' || around.arguments?.contains(value) !== true) continue;
@@ -127,6 +132,7 @@ function keeperOf(module: PyModule, value: PyNode): PyNode | undefined {
       ? builtin(callee.text) !== undefined
       : qualifiedName(module, callee)?.startsWith(TORCH) === true;
     if (!isLibrary && !isLoss(module, callee) && !forgets(module, around, callee)) return callee;
+    at = around;
   }
   return undefined;
 }
@@ -183,11 +189,16 @@ function mayBeFollowed(owner: PyNode): boolean {
   return ![...ownNodes(owner)].some(({ type }) => type === 'yield' || type === 'await');
 }
 
-/** `loss.backward()` of the value itself, and nothing more. */
+/** `loss.backward()` of the value itself, all of it and once. */
 function backwardOf(read: PyNode): PyNode | undefined {
   const call = read.parent?.parent;
   if (call?.type !== 'call' || receiverOf(call) !== read || methodName(call) !== 'backward') return undefined;
-  return argumentsOf(call).length === 0 && statementOf(read).named[0] === call ? call : undefined;
+  const isWhole = argumentsOf(call).every(
+    (each) => each.type !== 'keyword_argument' || /^(?:gradient|retain_graph)$/.test(each.name?.text ?? ''),
+  );
+  return isWhole && argumentsOf(call).length < 3 && !hasSplat(call) && statementOf(read).named[0] === call
+    ? call
+    : undefined;
 }
 
 function isCleared(
@@ -216,13 +227,9 @@ function callersOf(module: PyModule, owner: PyNode): ReadonlySet<PyNode> | undef
     if (name === undefined || decoratorsOf(at.node).length > 0 || found.size > MAX_CALLERS) return undefined;
     const { uses, unread } = usesElsewhere(at.module, name, { may: () => true, byName: true });
     if (unread !== undefined) return undefined;
-    // Its own recursion.
-    if (
-      [...at.node.walk()].some(
-        (each) => each !== name && each.type === 'identifier' && each.text === name.text,
-      )
-    )
-      return undefined;
+    const itself = namesIn(at.module, at.node);
+    if (!itself.every(isCallee)) return undefined;
+    if (itself.length > 0) found.add(at.node);
     const here = functionUses(at.module, at.node).map((use) => ({
       module: at?.module ?? module,
       node: use.parent?.attribute === use ? use.parent : use,
@@ -236,4 +243,23 @@ function callersOf(module: PyModule, owner: PyNode): ReadonlySet<PyNode> | undef
     }
   }
   return found;
+}
+
+/** Where a function may name itself: `f`, `self.f`. */
+function namesIn(module: PyModule, functionNode: PyNode): readonly PyNode[] {
+  const { name } = functionNode;
+  const owner = enclosingClass(functionNode);
+  return [...functionNode.walk()].flatMap((node) => {
+    if (node === name || node.type !== 'identifier' || node.text !== name?.text) return [];
+    const { parent } = node;
+    if (parent?.attribute === node) {
+      // `self.net.train()` of a network, in the `train` of what is none.
+      const isOther =
+        owner !== undefined &&
+        moduleKind(module, owner).isModule === 'no' &&
+        isModel(module, parent.object ?? parent) === 'yes';
+      return isOther ? [] : [parent];
+    }
+    return parent?.name !== node && module.resolve(node) === module.resolve(name) ? [node] : [];
+  });
 }

@@ -1,6 +1,7 @@
 import { OPTIMIZERS } from '../../library/names.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { allPlacesOf } from '../../semantic/places.js';
 import {
   argumentsOf,
   argumentValue,
@@ -72,12 +73,10 @@ function handedOn(module: PyModule, walk: PyNode, names: number, isDict = false)
   return worst(targets.map((each) => fateOf(module, each, place)));
 }
 
-/** The reads of a variable that nothing else is given; itself where that does not show. */
+/** The reads of a variable or an attribute that nothing else is given; undefined among them where that does not show. */
 function readsNamed(module: PyModule, target: PyNode | undefined): readonly (PyNode | undefined)[] {
-  const scope = target?.type === 'identifier' ? module.resolve(target) : undefined;
-  if (target === undefined || scope === undefined || module.writes(scope, target.text).length !== 1)
-    return [undefined];
-  return module.reads(scope, target.text);
+  const places = target && allPlacesOf(module, target);
+  return places?.writes.length === 1 ? places.reads : [undefined];
 }
 
 /** `parameters = dict(net.named_parameters())`: one use of such a variable. */

@@ -1,0 +1,25 @@
+import { isAnywhere } from './anywhere.js';
+import type { PyModule } from './module.js';
+import { SETS_BY_TEXT } from './project-names.js';
+import { argumentsOf, isCallee } from './statements.js';
+import { plainString } from './strings.js';
+
+/** Whether some file may put something else in the place of functions and methods by names that it makes. */
+export function mayReplaceAny(module: PyModule): boolean {
+  return module.memo(findReplacing, module);
+}
+
+function findReplacing(module: PyModule): boolean {
+  return REPLACING.some((word) => isAnywhere(module, word, replacesByText));
+}
+
+const REPLACING = ['setattr', '__setattr__', '__getattribute__', '__dict__', 'vars', 'exec'];
+
+function replacesByText(alone: PyModule, word: string): boolean {
+  if (word === '__getattribute__') return alone.words(word).length > 0;
+  if (word !== 'setattr') return SETS_BY_TEXT.test(alone.code.replaceAll(/\bsetattr\(/g, ''));
+  return alone.words(word).some((node) => {
+    const [, name] = isCallee(node) && node.parent !== undefined ? argumentsOf(node.parent) : [];
+    return name === undefined || plainString(name) === undefined;
+  });
+}
