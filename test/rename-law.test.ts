@@ -21,6 +21,8 @@ const STRICTER: ReadonlyMap<string, string> = new Map([
   ['no-grad/keep-looks-at-the-graph', 'a `scaler` scales losses'],
   ['factory-device/fix-cuda-without-index', 'shorter names make a shorter line'],
   ['factory-device/keep-by-default-long-line', 'shorter names make a shorter line'],
+  ['memory-scope/keep-already-scoped', 'the helper that the fix writes is known by its name'],
+  ['no-grad-block/fix-branches-under-one-with', 'where `no_grad` runs in one branch, the other stands alone'],
   ['memory-logging/fix-two-optimizers', 'with one optimizer by its name, its step is the last of the loop'],
   ['hoist-constant-tensor/fix-without-a-name', 'with no device in line 9, line 10 is the first to be named'],
 ]);

@@ -95,12 +95,16 @@ export function isReachedByText(module: PyModule, functionNode: PyNode): boolean
   const word = classNode?.name?.text ?? home;
   const mention = { word, beside: [], needs: ['getattr'] };
   const { modules, unread } = module.around.naming(mention, (text) => /\bgetattr\s*\(/.test(text));
+  const byText = module.around.summaries({ word: name, beside: [] }, mayTake);
   return (
     unread !== undefined ||
+    byText?.includes(true) !== false ||
+    mayTake(module.alone, name) ||
     [module, ...modules].some((there) =>
       there.at('getattr').some(({ text, parent: call }) => {
         const [object, asked] = text === 'getattr' && call?.type === 'call' ? argumentsOf(call) : [];
         if (object === undefined || (stringValue(asked) ?? name) !== name) return false;
+        if (BY_TEXT.test(object.text)) return true;
         const path = qualifiedName(there, object);
         if (path !== undefined || classNode === undefined) return path?.split('.').at(-1) === home;
         const owner = classBehind(there, object);
@@ -108,6 +112,23 @@ export function isReachedByText(module: PyModule, functionNode: PyNode): boolean
       }),
     )
   );
+}
+
+/** They give a module, or the names of one, by a text. */
+const BY_TEXT =
+  /\b(?:import_module|__import__|runpy|SourceFileLoader|spec_from_file_location)\b|\bsys\.modules\b|__dict__|(?<![.\w])(?:globals|locals|vars|eval|exec)\(/;
+
+/** Whether a file may call a function of another by its name in what is no import: `globals()["f"]`, `import_module(home).f`. */
+function mayTake(alone: PyModule, name: string): boolean {
+  if (!alone.mentions(BY_TEXT)) return false;
+  if (new RegExp(`["']${name}["']`).test(alone.text)) return true;
+  return alone.words(name).some(({ parent }) => {
+    const object = parent?.attribute?.text === name ? parent.object : undefined;
+    if (object === undefined || object.type !== 'identifier') return BY_TEXT.test(object?.text ?? '');
+    const scope = alone.resolve(object);
+    const writes = scope === undefined ? [] : alone.writes(scope, object.text);
+    return writes.some((write) => BY_TEXT.test(write.closest('assignment')?.right?.text ?? ''));
+  });
 }
 
 /** The call of a function that is named here. */

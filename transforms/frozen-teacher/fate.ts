@@ -6,12 +6,12 @@ import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import { boundElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
-import { valuesGiven } from '../../src/semantic/function-uses.js';
+import { isReachedByText, valuesGiven } from '../../src/semantic/function-uses.js';
 import { placeOf, shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
-import { isProgram } from '../../src/semantic/program.js';
+import { isInstallable, isNotebook, isProgram } from '../../src/semantic/program.js';
 import { setsByText } from '../../src/semantic/project-names.js';
 import { ask, type Question } from '../../src/semantic/question.js';
 import {
@@ -143,7 +143,7 @@ class Follower extends NetworkUses implements Fate {
     const owner = enclosingFunction(parameter);
     const name = owner?.name?.text;
     const given = owner && valuesGiven(module, owner, parameter);
-    if (owner === undefined || given === undefined || given.length === 0)
+    if (owner === undefined || given === undefined || given.length === 0 || isReachedByText(module, owner))
       return this.unknown(
         ask(
           'untrained',
@@ -152,7 +152,8 @@ class Follower extends NetworkUses implements Fate {
     this.#outer ??= ask(
       'untrained',
     )`Does the \`${parameter.text}\` that \`${name}\` is given stay untrained in code outside this project, too?`;
-    this.#isOfProgram ||= [module, ...given.map((each) => each.module)].some(isProgram);
+    const isClosed = (each: PyModule) => isProgram(each) || !(isNotebook(each) || isInstallable(each));
+    this.#isOfProgram ||= [module, ...given.map((each) => each.module)].some(isClosed);
     for (const each of given) this.object(each.module, each.node, hops + 1);
   }
 

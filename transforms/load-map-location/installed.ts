@@ -5,33 +5,6 @@ import { isNotebook, isProgram } from '../../src/semantic/program.js';
 import { argumentsOf, ownNodes, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
-/** Whether others may install a file, so that code outside of the project may call its functions. */
-export function isInstallable(module: PyModule): boolean {
-  return isInstalledBySetup(module) || isInstalledByProject(module);
-}
-
-/** What else than packages, with the folders that hold their `__init__.py`, a setup script may install. */
-const OTHER_PARTS = /\bpy_modules\b|\bpackage_dir\b|\bfind_namespace|\bscripts\s*=|\bpackages\s*=\s*\[/;
-
-function isInstalledBySetup(module: PyModule): boolean {
-  const script = module.around.file('setup.py')?.text ?? '';
-  if (!/\bsetup\s*\(/.test(script)) return false;
-  const takesPackages = /\bfind_packages\s*\(/.test(script) && !OTHER_PARTS.test(script);
-  return !takesPackages || module.around.text('.') !== undefined;
-}
-
-function isInstalledByProject(module: PyModule): boolean {
-  const project = module.around.file('pyproject.toml')?.text ?? '';
-  if (!/^\[(?:project|tool\.poetry|build-system)\]/m.test(project)) return false;
-  const poetry = /^\[tool\.poetry\][^[]*/m.exec(project)?.[0];
-  if (poetry === undefined || /^\[project\]/m.test(project)) return true;
-  if (/^package-mode\s*=\s*false\b/m.test(poetry)) return false;
-  if (/^(?:packages|include)\s*=/m.test(poetry)) return true;
-  const name = /^name\s*=\s*["']([\w.-]+)["']/m.exec(poetry)?.[1];
-  // Poetry takes the folder or file of the project's name, and nothing where there is none.
-  return name === undefined || module.around.text(name.replace(/[-.]/g, '_').toLowerCase()) !== undefined;
-}
-
 /** A program by what it says, or because it works as soon as it is loaded: it loops, prints, or calls a function of its own. */
 export function isScript(alone: PyModule): boolean {
   if (isProgram(alone)) return true;

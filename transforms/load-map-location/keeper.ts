@@ -9,10 +9,10 @@ import { isReachedByText, valuesGiven } from '../../src/semantic/function-uses.j
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { isAlwaysAfter, isAlwaysFollowed } from '../../src/semantic/paths.js';
+import { isInstallable } from '../../src/semantic/program.js';
 import { enclosingFunction, methodName, ownNodes, receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModel } from '../../src/torch/module/model-value.js';
-import { isInstallable } from './installed.js';
 
 /** A class of the project with a way of its own to load; plain data, kept with its file. */
 export interface Keeper {

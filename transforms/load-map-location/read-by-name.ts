@@ -2,11 +2,11 @@ import { basename, dirname } from 'node:path/posix';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
-import { importsProgram, isOfProgramOnly, isProgram } from '../../src/semantic/program.js';
+import { importsProgram, isInstallable, isOfProgramOnly, isProgram } from '../../src/semantic/program.js';
 import { argumentsOf, enclosingFunction, statementOf } from '../../src/semantic/statements.js';
 import { isUnbound } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isInstallable, isScript } from './installed.js';
+import { isScript } from './installed.js';
 import { placeOf, spelledOut } from './place.js';
 
 /** They give all variables of a place, or run a text that may read them. */

@@ -6,13 +6,12 @@ import {
   partReturned,
   targetOf,
 } from '../../src/semantic/function-uses.js';
-import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { isInstallable } from '../../src/semantic/program.js';
 import { givesReturned } from '../../src/semantic/returns.js';
 import { enclosingClass, enclosingFunction } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isInstallable } from './installed.js';
 import { type Fate, type Load, readsOf, type Stray } from './loaded-use.js';
 import { Flow } from './loaded-value.js';
 
@@ -53,9 +52,6 @@ function takersOf(module: PyModule, returned: PyNode): readonly Taker[] | undefi
     return undefined;
   if (enclosingClass(giver) !== undefined || isInstallable(module) || isReachedByText(module, giver))
     return undefined;
-  const { text: name } = giver.name;
-  const byText = module.around.summaries({ word: name, beside: [] }, mayTake);
-  if (byText?.includes(true) !== false || mayTake(module.alone, name)) return undefined;
   const { uses, unread } = usesElsewhere(module, giver.name, { may: () => true, byName: true });
   const all = [...functionUses(module, giver).map((node) => ({ module, node })), ...uses];
   if (unread !== undefined || all.length === 0) return undefined;
@@ -70,20 +66,4 @@ function takersOf(module: PyModule, returned: PyNode): readonly Taker[] | undefi
     takers.push({ module: there, node: target ?? call, call });
   }
   return takers;
-}
-
-/** They give a module, or the names of one, by a text. */
-const BY_TEXT =
-  /\b(?:import_module|__import__|runpy|SourceFileLoader|spec_from_file_location)\b|\bsys\.modules\b|__dict__|(?<![.\w])(?:globals|locals|vars|eval|exec)\(/;
-
-/** Whether a file may call a function of another by its name in what is no import. */
-function mayTake(alone: PyModule, name: string): boolean {
-  if (!alone.mentions(BY_TEXT)) return false;
-  const isText = new RegExp(`["']${name}["']`).test(alone.text);
-  return (
-    isText ||
-    alone
-      .words(name)
-      .some(({ parent }) => parent?.attribute?.text === name && qualifiedName(alone, parent) === undefined)
-  );
 }

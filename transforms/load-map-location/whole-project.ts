@@ -1,9 +1,10 @@
 import type { Answer } from '../../src/semantic/answer.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { isInstallable } from '../../src/semantic/program.js';
 import { wholeName } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { type Look, lookAt } from './file-look.js';
-import { isInstallable, isMadeHere } from './installed.js';
+import { isMadeHere } from './installed.js';
 import { isOther, type Keeper } from './keeper.js';
 import { hasOwnOptimizers, loadsAsUsual } from './loading-class.js';
 

@@ -11,7 +11,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { methodElsewhere, methodsByName, reachedFrom } from '../../semantic/reach.js';
-import { definitionRun, functionElsewhere } from '../../semantic/star-imports.js';
+import { functionElsewhere } from '../../semantic/star-imports.js';
 import { decoratorsOf, enclosingClass, givenTo, methodName, receiverOf } from '../../semantic/statements.js';
 import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -24,7 +24,7 @@ import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { gradUseElsewhere } from './elsewhere.js';
 import { reachesGradUse } from './grad.js';
-import { bare, handedFunction, mayTakeBackward } from './handed-function.js';
+import { bare, handedFunction, handedKeeper, mayTakeBackward } from './handed-function.js';
 import { soundsLikeOptimizer } from './optimizer-names.js';
 import { differentiatingOverride } from './overrides.js';
 import { strangersRunIn } from './strangers-called.js';
@@ -159,7 +159,7 @@ function opaqueCall(
   const callee = call.function;
   if (callee === undefined || models.has(callee.text)) return undefined;
   const other = (suspect: Suspect): Question => anotherFunction(callee, suspect);
-  const handed = handedFunction(module, call) ?? handedKeeper(module, call, trace);
+  const handed = handedFunction(module, call) ?? handedKeeper(module, call, trace, isHarmlessFunction);
   if (handed !== undefined) return handed;
   const own = calledDefinition(module, call);
   if (own !== undefined) {
@@ -253,22 +253,6 @@ function opaqueCall(
       'runs-without-training',
     )`Does \`${shown(callee)}\`, inherited from \`${base}\`, run without training anything?`;
   return undefined;
-}
-
-/** A function of the project that a call gets beside a result, to run on it: `map(keep, outputs)`, `Thread(target=keep, args=(output,))`. */
-function handedKeeper(module: PyModule, call: PyNode, trace: GradTrace): Question | undefined {
-  const given = givenTo(call).map(bare);
-  const keeper = given.find((each) => {
-    const found = each.type === 'lambda' ? { module, node: each } : definitionRun(module, each);
-    return found !== undefined && found.node.type !== 'class_definition' && !isHarmlessFunction(found);
-  });
-  const others = keeper === undefined ? [] : given.flatMap((each) => [each, ...valuesInside(each)]);
-  const graph = others.find((each) => each !== keeper && trace.mayCarryGraph(each));
-  return (
-    keeper &&
-    graph &&
-    ask('kept-only-read')`Is \`${shown(graph)}\`, which \`${shown(keeper)}\` may keep, ${ONLY_READ}?`
-  );
 }
 
 function anotherFunction(callee: PyNode, suspect: Suspect): Question {
