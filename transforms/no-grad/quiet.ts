@@ -1,3 +1,4 @@
+import { selfName } from '../../src/semantic/definitions.js';
 import { functionUses } from '../../src/semantic/function-uses.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { functionsNamed } from '../../src/semantic/project-names.js';
@@ -22,11 +23,13 @@ export function* quietRuns(module: PyModule): Generator<readonly [PyNode, readon
   }
 }
 
-/** Neither part of a forward, nor one that tries a network on something of its own. */
+/** Neither part of a forward, nor one that tries a network on something of its own, or while it is made to know its sizes. */
 function mayBeWorthIt(module: PyModule, functionNode: PyNode): boolean {
-  const isOwn = (use: PyNode): boolean => enclosingFunction(use)?.name?.text === 'forward';
-  if (functionUses(module, functionNode).some(isOwn)) return false;
-  const isGiven = (functionNode.parameters?.named.length ?? 0) > 0;
+  const users = functionUses(module, functionNode).map((use) => enclosingFunction(use)?.name?.text);
+  if (users.includes('forward') || (users.length > 0 && users.every((name) => name === '__init__')))
+    return false;
+  const self = selfName(functionNode);
+  const isGiven = functionNode.parameters?.named.some(({ text }) => text !== self) === true;
   return isGiven || [...ownNodes(functionNode)].some(({ type }) => /^(?:for|while)_/.test(type));
 }
 
