@@ -139,8 +139,8 @@ export const loadMapLocation: Transform<LoadSite> = {
         ...(name !== undefined && { lasts: name.includes('.') ? 'run' : 'call' }),
         message:
           name === undefined
-            ? 'while it is loaded, a checkpoint that was saved from a GPU is on that GPU again, beside a model that is there already, once for each process'
-            : `a checkpoint that was saved from a GPU goes back to that GPU and stays there until \`${name}\` is dropped, beside a model that is there already, once for each process`,
+            ? 'while it is loaded, a checkpoint that was saved from a GPU is on that GPU again, beside what it holds already, once for each process'
+            : `a checkpoint that was saved from a GPU goes back to that GPU and stays there until \`${name}\` is dropped, beside what it holds already, once for each process`,
       };
     }
   },
