@@ -24,7 +24,7 @@ import {
   keptOf,
   mayEvaluate,
   mayReadNumbers,
-  mayRunForNumbers,
+  mayRunForOwnNumbers,
   mayWalk,
   NO_GRAD,
   NUMBERS,
@@ -43,7 +43,7 @@ import {
 } from '../src/toolkit/index.js';
 import { hasGradMode, isOnlyRunWithoutGrad, mayMeanTorch } from './no-grad/grad-mode.js';
 import { looksBehindDecorator } from './no-grad/looked-at.js';
-import { quietRuns } from './no-grad/quiet.js';
+import { mayRunQuietly, quietRuns } from './no-grad/quiet.js';
 
 const meta: TransformMeta = {
   id: 'no-grad',
@@ -101,7 +101,8 @@ export const noGrad: Transform<NoGradSite> = {
   prefilter: [['torch', '.eval()', '.train(', 'parameters()', 'modules()', ...NUMBERS]],
   cue: (_text, _path, glimpse) =>
     glimpse.stretchesWith(...SWITCHES).some(mayEvaluate) ||
-    glimpse.stretchesWith('def ').some(glimpse.memo(mayRunForNumbers)) ||
+    glimpse.stretchesWith('def ').some(glimpse.memo(mayRunQuietly)) ||
+    glimpse.stretchesWith(...NUMBERS).some(glimpse.memo(mayRunForOwnNumbers)) ||
     glimpse.stretchesWith(...NUMBERS).some(glimpse.memo(mayReadNumbers)) ||
     glimpse.memo(namesHandingOn).length > 0 ||
     glimpse.stretchesWith('parameters()', 'modules()').some(mayWalk),

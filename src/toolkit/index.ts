@@ -138,7 +138,7 @@ export { hasInferenceFastPath, hasLstm } from '../torch/grad/fast-path.js';
 export {
   mayKeepOutput,
   mayReadNumbers,
-  mayRunForNumbers,
+  mayRunForOwnNumbers,
   NUMBERS,
   namesHandingOn,
 } from '../torch/grad/numeric-cues.js';

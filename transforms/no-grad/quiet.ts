@@ -3,6 +3,7 @@ import { functionUses } from '../../src/semantic/function-uses.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { functionsNamed } from '../../src/semantic/project-names.js';
 import { enclosingFunction, givenTo, ownNodes } from '../../src/semantic/statements.js';
+import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import type { Evaluation } from '../../src/torch/grad/evaluation.js';
 import { mayRunForNumbers } from '../../src/torch/grad/numeric-cues.js';
@@ -10,12 +11,23 @@ import { numericFunctions, runsWithoutSwitch } from '../../src/torch/grad/numeri
 import { isForward, isPartInProject } from '../../src/torch/grad/runs.js';
 
 /**
+ * Whether a function may run a network for what nothing but its callers tells. Beside networks, what runs parts of its own
+ * object and returns something is a part of one, and most files of a library are full of those.
+ */
+export function mayRunQuietly(glimpse: Glimpse): (code: string) => boolean {
+  const may = glimpse.memo(mayRunForNumbers);
+  if (!glimpse.text.includes('def forward(')) return may;
+  return (code) =>
+    may(code) && (!/\breturn[ \t(]+\S/.test(code) || may(code.replace(/\bself(?:\.\w+)+\(/g, '(')));
+}
+
+/**
  * The networks that functions run where no word says that numbers are made of the results: a plot, a score that another file
  * computes.
  */
 export function* quietRuns(module: PyModule): Generator<readonly [PyNode, readonly Evaluation[]]> {
   const numeric = numericFunctions(module);
-  for (const { parent } of module.atWhere('def ', module.glimpse.memo(mayRunForNumbers))) {
+  for (const { parent } of module.atWhere('def ', module.glimpse.memo(mayRunQuietly))) {
     if (parent?.type !== 'function_definition' || numeric.has(parent) || !mayBeWorthIt(module, parent))
       continue;
     const runs = runsWithoutSwitch(module, parent);
