@@ -21,7 +21,7 @@ const ENDS = new RegExp(`${NUMBER.source}|[=!]=|(?<!-)[<>]|no_?grad`, 'i');
 
 /** What a call is given by name: `render(rays, model)`. */
 const GIVEN = /[(,=][\s\\]*(?:self\.)?([a-z]\w*)(?=[\s\\]*[,)])/g;
-const DECIDES =
+export const DECIDES =
   /backward|autograd(?!\.Variable\()|no_?grad|inference_?mode|grad_enabled|requires_grad|optim/i;
 /** What runs inside a network gives its result to whoever runs that. */
 const INSIDE = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+(?:forward|__call__)\b/;
@@ -213,7 +213,7 @@ function mayRunItself(glimpse: Glimpse): Test {
 }
 
 /** Whether a method runs no network, whatever it is called on: `model.eval()`, `query.reshape(…)`. */
-function otherMethodTest(glimpse: Glimpse): Test {
+export function otherMethodTest(glimpse: Glimpse): Test {
   return once((name) => isOfModule(name) || (isOfPlainValues(name) && !glimpse.memo(ownMethods).has(name)));
 }
 
@@ -283,7 +283,7 @@ function methodTest(glimpse: Glimpse): Test {
 }
 
 /** Whether a method of this name may be a part of a network: it calls something of its own. */
-function partTest(glimpse: Glimpse): Test {
+export function partTest(glimpse: Glimpse): Test {
   const { text } = glimpse;
   return once((name) => {
     if (!glimpse.memo(ownMethods).has(name)) return false;
