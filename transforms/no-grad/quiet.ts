@@ -9,8 +9,8 @@ import type { PyNode } from '../../src/syntax/node.js';
 import type { Evaluation } from '../../src/torch/grad/evaluation.js';
 import { givenIn, mayLead } from '../../src/torch/grad/followed-lines.js';
 import {
-  DECIDES,
   isCalledLikeNetwork,
+  mayRunForNumbers,
   nameTest,
   otherMethodTest,
   partTest,
@@ -24,6 +24,7 @@ import { isForward, isPartInProject } from '../../src/torch/grad/runs.js';
  * library are full of those.
  */
 export function mayRunQuietly(glimpse: Glimpse): (code: string) => boolean {
+  const mayRun = glimpse.memo(mayRunForNumbers);
   const mayBe = glimpse.memo(nameTest);
   const isOther = glimpse.memo(otherMethodTest);
   const isPart = glimpse.memo(partTest);
@@ -39,7 +40,7 @@ export function mayRunQuietly(glimpse: Glimpse): (code: string) => boolean {
   };
   const isTaker = (name: string): boolean => !isOther(name) && !mayBe(name);
   return (code) => {
-    if (SPECIAL.test(code) || DECIDES.test(code)) return false;
+    if (!mayRun(code) || SPECIAL.test(code)) return false;
     const isReturned = RETURNS.test(code);
     const isIgnored = (path: string): boolean => isOfLibrary && isReturned && path.startsWith('self');
     const gives = (text: string): boolean => {
@@ -50,7 +51,6 @@ export function mayRunQuietly(glimpse: Glimpse): (code: string) => boolean {
       }
       return false;
     };
-    if (!gives(code)) return false;
     // Strings in the way, lines cannot be told.
     if (glimpse.outline === undefined) return true;
     const lines = linesOf(code);

@@ -21,7 +21,7 @@ const ENDS = new RegExp(`${NUMBER.source}|[=!]=|(?<!-)[<>]|no_?grad`, 'i');
 
 /** What a call is given by name: `render(rays, model)`. */
 const GIVEN = /[(,=][\s\\]*(?:self\.)?([a-z]\w*)(?=[\s\\]*[,)])/g;
-export const DECIDES =
+const DECIDES =
   /backward|autograd(?!\.Variable\()|no_?grad|inference_?mode|grad_enabled|requires_grad|optim/i;
 /** What runs inside a network gives its result to whoever runs that. */
 const INSIDE = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+(?:forward|__call__)\b/;
