@@ -1,6 +1,7 @@
 import { basename } from 'node:path/posix';
 import type { PyNode } from '../syntax/node.js';
 import { stringValue } from './attribute-uses.js';
+import { BY_TEXT } from './by-text.js';
 import { classBehind } from './definitions.js';
 import type { Elsewhere } from './elsewhere.js';
 import { qualifiedName } from './imports.js';
@@ -114,14 +115,10 @@ export function isReachedByText(module: PyModule, functionNode: PyNode): boolean
   );
 }
 
-/** They give a module, or the names of one, by a text. */
-const BY_TEXT =
-  /\b(?:import_module|__import__|runpy|SourceFileLoader|spec_from_file_location)\b|\bsys\.modules\b|__dict__|(?<![.\w])(?:globals|locals|vars|eval|exec)\(/;
-
 /** Whether a file may call a function of another by its name in what is no import: `globals()["f"]`, `import_module(home).f`. */
 function mayTake(alone: PyModule, name: string): boolean {
   if (!alone.mentions(BY_TEXT)) return false;
-  if (new RegExp(`["']${name}["']`).test(alone.text)) return true;
+  if (new RegExp(`["']${name}["']`).test(alone.code)) return true;
   return alone.words(name).some(({ parent }) => {
     const object = parent?.attribute?.text === name ? parent.object : undefined;
     if (object === undefined || object.type !== 'identifier') return BY_TEXT.test(object?.text ?? '');

@@ -1,5 +1,6 @@
 import type { PyNode } from '../syntax/node.js';
 import type { Answer } from './answer.js';
+import { READS_NAMES } from './by-text.js';
 import { keywordsNamed, type MayMatter } from './keyword-places.js';
 import type { PyModule } from './module.js';
 import { argumentsOf, keywordArgument } from './statements.js';
@@ -263,8 +264,7 @@ function usesOf(module: PyModule, variable: PyNode, path: readonly string[]): Us
   const scope = module.resolve(variable);
   for (const use of scope === undefined ? [] : module.occurrences(scope, variable.text))
     if (use !== variable) sortUse(use, path, found);
-  if (scope !== undefined && /\b(?:locals|vars|globals|exec|eval)\(/.test(module.codeOf(scope.node)))
-    found.unseen.push(variable);
+  if (scope !== undefined && READS_NAMES.test(module.codeOf(scope.node))) found.unseen.push(variable);
   return found;
 }
 

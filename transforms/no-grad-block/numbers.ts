@@ -1,3 +1,4 @@
+import { READS_NAMES } from '../../src/semantic/by-text.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { functionsNamed } from '../../src/semantic/project-names.js';
 import {
@@ -120,7 +121,7 @@ function blocksOf(
   calls: readonly PyNode[],
   isTakenApart = false,
 ): readonly GradlessPart[] {
-  if (owner === module.root && BY_TEXT.test(module.code)) return [];
+  if (owner === module.root && READS_NAMES.test(module.code)) return [];
   const found = new Map<PyNode, PyNode[]>();
   for (const call of calls) {
     const model = networkRunBy(module, call) ?? runThrough(module, owner, call);
@@ -140,9 +141,6 @@ function blocksOf(
     .filter(({ statement }) => gradUseIn(module, statement) === undefined);
   return partsOf(module, owner, runs);
 }
-
-/** What may find the variables of a script without naming them. */
-const BY_TEXT = /(?<![.\w])(?:globals|locals|vars|exec)[ \t]*\(/;
 
 /** It goes under a `with` for another reason. */
 function isTaken(module: PyModule, statement: PyNode): boolean {

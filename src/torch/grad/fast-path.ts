@@ -1,5 +1,6 @@
 import { FAST_PATHS, NN_MODULE, VALUES_ONLY } from '../../library/names.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
+import { BY_TEXT } from '../../semantic/by-text.js';
 import { attributeOfSelf, calledDefinition, classAround } from '../../semantic/definitions.js';
 import { definedElsewhere, leadsInside } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
@@ -29,8 +30,8 @@ import { mayHold, type Owner } from './holds.js';
 const MADE_OF_THEM = /\bvit_[blh]_\d+\b(?!\.)/;
 
 /** `getattr(nn, "MultiheadAttention")`. */
-const BY_TEXT = /["'](?:Transformer(?:En|De)coder(?:Layer)?|MultiheadAttention)["']/;
-const REFLECTED = /\b(?:getattr|attrgetter|eval|globals|import_module|__dict__)\b/;
+const QUOTED = /["'](?:Transformer(?:En|De)coder(?:Layer)?|MultiheadAttention)["']/;
+const REFLECTED = new RegExp(`\\b(?:getattr|attrgetter)\\b|${BY_TEXT.source}`);
 
 /** From one file to the next, this far. */
 const MAX_HOPS = 2;
@@ -62,7 +63,7 @@ function allMakers(module: PyModule): ReadonlySet<PyModule> | undefined {
 }
 
 function makersOf(module: PyModule, isLeft: (name: PyNode) => boolean): ReadonlySet<PyModule> | undefined {
-  if (MADE_OF_THEM.test(module.code) || (REFLECTED.test(module.code) && module.mentions(BY_TEXT)))
+  if (MADE_OF_THEM.test(module.code) || (REFLECTED.test(module.code) && module.mentions(QUOTED)))
     return undefined;
   const makers = new Set<PyModule>();
   for (const name of Object.keys(FAST_PATHS)) {
@@ -118,7 +119,7 @@ function isGivenToUnknown(alone: PyModule, argument: PyNode): boolean {
 
 /** `getattr(models, name)` of a file of the project. */
 function takesByText(module: PyModule): boolean {
-  if (/(?<![.\w])(?:eval|globals|vars)\(|__dict__|\bimport_module\b/.test(module.code)) return true;
+  if (BY_TEXT.test(module.code)) return true;
   return module.words('getattr').some((node) => {
     const [space, name] = node.parent?.type === 'call' ? argumentsOf(node.parent) : [];
     const path = space && qualifiedName(module, space);

@@ -1,6 +1,7 @@
 import { givesModule } from '../../library/library.js';
 import { isModelMaker, isModuleClass } from '../../library/paths.js';
 import { isAnywhere, isNamedAnywhere } from '../../semantic/anywhere.js';
+import { BY_TEXT } from '../../semantic/by-text.js';
 import { classAround, definitionBehind } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, leadsInside } from '../../semantic/elsewhere.js';
 import { isGivenParts, isOnlyUsed, setsPart } from '../../semantic/given-away.js';
@@ -92,8 +93,7 @@ function isNewContainer(alone: PyModule, receiver: PyNode): boolean {
 }
 
 /** Ways to parts that no name leads to. */
-const COMPUTED =
-  /(?<![.\w])(?:eval|exec|globals|locals|vars|__import__)\(|\bimport_module\b|__dict__|\.(?:build|create|from_config|from_name|get|instantiate)\(/;
+const COMPUTED = new RegExp(`${BY_TEXT.source}|\\.(?:build|create|from_config|from_name|get|instantiate)\\(`);
 
 interface Made {
   /** The classes and functions of the project that a network is made with. */

@@ -1,5 +1,6 @@
 import { RECOMPUTING } from '../../library/names.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
+import { READS_NAMES } from '../../semantic/by-text.js';
 import { attributeOfSelf } from '../../semantic/definitions.js';
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -66,7 +67,7 @@ function recomputedIn(alone: PyModule, word: string): Spoken {
   );
   const isTaken =
     new RegExp(`["']${word}["']`).test(alone.code) ||
-    (isHandedOn && /(?<![.\w])(?:globals|locals|vars|eval|exec)\(/.test(alone.code)) ||
+    (isHandedOn && READS_NAMES.test(alone.code)) ||
     nodes.some((node) => !isImported(node) && isFromElsewhere(alone, node));
   return { states, isHandedOn, isTaken, aliases };
 }
@@ -96,7 +97,7 @@ function takesFromFile(alone: PyModule, name: string): boolean {
   const nodes = alone.words(name).filter(({ type, text }) => type === 'identifier' && text === name);
   const isOwn = nodes.some((node) => RECOMPUTING.has(importedPath(node) ?? ''));
   if (new RegExp(`["']${name}["']`).test(alone.code)) return true;
-  if (isOwn && /(?<![.\w])(?:globals|locals|vars|eval|exec)\(/.test(alone.code)) return true;
+  if (isOwn && READS_NAMES.test(alone.code)) return true;
   return nodes.some((node) => {
     if (isImported(node)) return !RECOMPUTING.has(importedPath(node) ?? '');
     const path = qualifiedName(alone, wholeName(node));
