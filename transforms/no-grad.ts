@@ -115,7 +115,7 @@ export const noGrad: Transform<NoGradSite> = {
     for (const functionNode of numericFunctions(module)) {
       if (evaluated.has(functionNode) || hasGradMode(module, functionNode)) continue;
       const runs = numericRunsIn(module, functionNode);
-      if (runs.length === 0 || runs.some((run) => isFrozen(module, run))) continue;
+      if (runs.every((run) => isFrozen(module, run))) continue;
       const kept = keptOf(module, functionNode, runs);
       // In training, its parts are asked about.
       if (kept === 'numbers' || (kept === 'unknown' && !isInTraining(module, functionNode)))
@@ -123,7 +123,7 @@ export const noGrad: Transform<NoGradSite> = {
     }
     for (const [functionNode, runs] of quietRuns(module)) {
       if (evaluated.has(functionNode) || hasGradMode(module, functionNode)) continue;
-      if (runs.some((run) => isFrozen(module, run))) continue;
+      if (runs.every((run) => isFrozen(module, run))) continue;
       if (keptOf(module, functionNode, runs) === 'numbers') evaluated.set(functionNode, runs);
     }
     const walked = new Map(walks(module).map((walk) => [walk.functionNode, walk]));

@@ -46,3 +46,10 @@ export function namesMade({ text }: Glimpse): ReadonlySet<string> {
   });
   return new Set(names.filter((name) => name !== ''));
 }
+
+/** What a file evaluates, loads or takes the parameters of: `fcn` of `self.fcn.eval()`. */
+export function namesOfModules({ text }: Glimpse): ReadonlySet<string> {
+  return new Set([...text.matchAll(OF_MODULE)].map(([, name = '']) => name));
+}
+
+const OF_MODULE = /(?<![\w\u0080-\uffff])(?!self\b)(\w+)\.(?:(?:eval|parameters)\(\)|load_state_dict\()/g;

@@ -1,7 +1,6 @@
 import { isOfModule } from '../../src/library/library.js';
 import { methodCallsAt, placesOf } from '../../src/semantic/called-name.js';
 import { calledDefinition } from '../../src/semantic/definitions.js';
-import { functionUses } from '../../src/semantic/function-uses.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import {
@@ -21,7 +20,7 @@ import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
 import { isForward, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
-import { isInTraining, networksIn as networksOfFile } from '../../src/torch/grad/teachers.js';
+import { isDifferentiatedAround, networksIn as networksOfFile } from '../../src/torch/grad/teachers.js';
 import { traceGraph } from '../../src/torch/module/networks.js';
 import { mayAskForGradients } from '../../src/torch/record/harmless.js';
 import { isNeeded } from '../../src/torch/record/needed.js';
@@ -72,6 +71,10 @@ export function teacherSites(module: PyModule): readonly TeacherSite[] {
   return grouped([...runs, ...others]);
 }
 
+function isLossOfTrainer(module: PyModule, functionNode: PyNode): boolean {
+  return lossesOfTrainers(module).includes(functionNode);
+}
+
 type Run = Omit<TeacherRun, 'isGuess' | 'inVain'>;
 
 /** The statements beside a backward that run one of these networks. */
@@ -80,7 +83,8 @@ function runsOf(module: PyModule, networks: Iterable<string>): readonly Run[] {
   for (const text of networks) {
     for (const network of placesOf(module, text)) {
       const call = callOn(network);
-      if (call === undefined || !mayRun(call, text) || !isDifferentiatedAround(module, call)) continue;
+      if (call === undefined || !mayRun(call, text) || !isDifferentiatedAround(module, call, isLossOfTrainer))
+        continue;
       if (isGradOff(module, call) || isGradOn(module, call) || isTestCode(module, call)) continue;
       if (isWhatTrains(module, call, text)) continue;
       // A method asks the project: last.
@@ -157,21 +161,6 @@ function scaledValue(value: PyNode): PyNode {
     .flatMap(contextManagers)
     .filter((each) => each.parent?.type === 'as_pattern' && each.parent.named.at(-1)?.text === node.text);
   return manager?.type === 'call' ? (argumentsOf(manager)[0] ?? node) : node;
-}
-
-/** How many functions may be between a run and the code that differentiates. */
-const MAX_CALLERS = 3;
-
-function isDifferentiatedAround(module: PyModule, node: PyNode, depth = 0): boolean {
-  const owner = node.type === 'function_definition' ? node : enclosingFunction(node);
-  if (isInTraining(module, node)) return true;
-  if (owner === undefined || depth >= MAX_CALLERS) return false;
-  if (lossesOfTrainers(module).includes(owner)) return true;
-  return functionUses(module, owner).some((use) => {
-    const caller = enclosingFunction(use);
-    if (caller === undefined || caller === owner || isGradOff(module, use)) return false;
-    return isDifferentiatedAround(module, caller, depth + 1);
-  });
 }
 
 /** `with torch.enable_grad():` around it: somebody wants the graph. */

@@ -21,7 +21,7 @@ import {
   numericRunsIn,
 } from '../../src/torch/grad/numeric-runs.js';
 import { isCalledByTraining, isTrainingHook } from '../../src/torch/grad/roles.js';
-import { isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
+import { isDifferentiatedAround, isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
 import { walks } from '../../src/torch/grad/walks.js';
 import type { GradlessPart } from '../../src/torch/record/left-behind.js';
 import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
@@ -31,7 +31,7 @@ import { plainBuffer } from '../../src/values/value/plain-buffer.js';
 import { GradTrace } from '../../src/values/value/trace.js';
 import { doubtsAboutBlock, evaluationBlocks, isProven, lacksDecorator } from './block.js';
 import { flaggedLoops } from './flag.js';
-import { isAssignment, isContainer, partsOf } from './rows.js';
+import { isAssignment, isContainer, partsOf, type Run } from './rows.js';
 
 /**
  * Statements that run a network in code that trains, in whichever mode, where nothing is done with the results but to read
@@ -134,10 +134,12 @@ function blocksOf(
   }
   if (found.size === 0) return [];
   const { teachers } = networksIn(module);
+  // Networks that nobody trains, beside a backward, are followed by another transform.
+  const isTeachers = ({ statement, models }: Run): boolean =>
+    models.every(({ text }) => teachers.has(text)) && isDifferentiatedAround(module, statement);
   const runs = [...found]
     .map(([statement, models]) => ({ statement, models }))
-    // Networks that nobody trains are followed by another transform.
-    .filter(({ models }) => isTakenApart || models.some(({ text }) => !teachers.has(text)))
+    .filter((run) => isTakenApart || !isTeachers(run))
     .filter(({ statement }) => gradUseIn(module, statement) === undefined);
   return partsOf(module, owner, runs);
 }

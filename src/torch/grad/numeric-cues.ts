@@ -1,6 +1,6 @@
 import { isOfModule, isOfPlainValues } from '../../library/library.js';
 import { isWordPart } from '../../syntax/beside.js';
-import { namesMade } from '../../syntax/bound-name.js';
+import { namesMade, namesOfModules } from '../../syntax/bound-name.js';
 import { type CodeLine, linesOf } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import { nameSaysModel } from '../module/model-value.js';
@@ -314,10 +314,10 @@ function likenessTest(_glimpse: Glimpse): Test {
   return once(isCalledLikeNetwork);
 }
 
-/** The same, or whether a class made it. */
+/** The same, or whether a class made it, or the file uses it as a module. */
 export function nameTest(glimpse: Glimpse): Test {
   const isLike = glimpse.memo(likenessTest);
-  return once((name) => isLike(name) || glimpse.memo(namesMade).has(name));
+  return once((name) => isLike(name) || [namesMade, namesOfModules].some((of) => glimpse.memo(of).has(name)));
 }
 
 /** The methods of a file with networks, or with attributes that classes made, which may run them. */
@@ -341,7 +341,7 @@ const OF_GAN = /^[DG](?:_[A-Za-z\d]{1,3})?$/;
 export function isCalledLikeNetwork(name: string): boolean {
   if (OF_GAN.test(name)) return true;
   if (/^[A-Z]/.test(name) || DONE.test(name)) return false;
-  return nameSaysModel(name) === 'yes' || /(?:^|_)(?:cnn|gru|lstm|mlp|resnet|rnn|vgg)$/.test(name);
+  return nameSaysModel(name) === 'yes' || /(?:^|_)(?:cnn|dqn|gru|lstm|mlp|rnn|vgg|\w{1,8}net)$/.test(name);
 }
 
 /** `actors` of `self.actors[i](x)`. */

@@ -12,7 +12,7 @@ import {
   receiverOf,
   wholeName,
 } from '../../semantic/statements.js';
-import { namesMade } from '../../syntax/bound-name.js';
+import { namesMade, namesOfModules } from '../../syntax/bound-name.js';
 import type { PyNode } from '../../syntax/node.js';
 import { reachesGradUse } from '../../values/effects/grad.js';
 import { isGradOff } from '../../values/effects/mode.js';
@@ -217,7 +217,8 @@ export function mayRunNetwork(module: PyModule, call: PyNode): boolean {
 /** The name, or the word `forward`, lets one ask; where it is known what made it, that decides. */
 function isNetwork(module: PyModule, network: PyNode, isSpelled: boolean): boolean {
   const name = lastName(network);
-  if (isSpelled || isCalledLikeNetwork(name)) return mayBeOfTorch(module, network);
+  if (isSpelled || isCalledLikeNetwork(name) || module.glimpse.memo(namesOfModules).has(name))
+    return mayBeOfTorch(module, network);
   return module.glimpse.memo(namesMade).has(name) && hasLayers(module, network);
 }
 

@@ -90,6 +90,27 @@ export function isInTraining(module: PyModule, node: PyNode): boolean {
   );
 }
 
+/** How many functions may be between a run and the code that differentiates. */
+const MAX_CALLERS = 3;
+
+/** The same, or one that runs that; `isAsked`: whether code outside the project differentiates what a function returns. */
+export function isDifferentiatedAround(
+  module: PyModule,
+  node: PyNode,
+  isAsked: (module: PyModule, functionNode: PyNode) => boolean = () => false,
+  depth = 0,
+): boolean {
+  const owner = node.type === 'function_definition' ? node : enclosingFunction(node);
+  if (isInTraining(module, node)) return true;
+  if (owner === undefined || depth >= MAX_CALLERS) return false;
+  if (isAsked(module, owner)) return true;
+  return functionUses(module, owner).some((use) => {
+    const caller = enclosingFunction(use);
+    if (caller === undefined || caller === owner || isGradOff(module, use)) return false;
+    return isDifferentiatedAround(module, caller, isAsked, depth + 1);
+  });
+}
+
 function functionsWithBackward(module: PyModule): ReadonlySet<PyNode | undefined> {
   return new Set(backwards(module).map(({ call }) => enclosingFunction(call)));
 }
