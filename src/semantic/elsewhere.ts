@@ -116,14 +116,15 @@ function boundIn(other: PyModule, name: string, hops: number): Elsewhere | undef
   return path === undefined ? undefined : find(other, path, hops + 1);
 }
 
-/** A name that comes by `from x import *`, where only one of them has it. */
+/** A name that comes by `from x import *`, where all that have it have the same. */
 function passedOn(other: PyModule, name: string, hops: number): Elsewhere | undefined {
   const sources = other.alone.memo(starredModules, other.alone);
   if (name.startsWith('_') || sources.length > MAX_STARS) return undefined;
   const found = sources.flatMap(
     (from) => find(other, `${from}${from.endsWith('.') ? '' : '.'}${name}`, hops + 1) ?? [],
   );
-  return found.length === 1 ? found[0] : undefined;
+  const [first, ...others] = found;
+  return others.every(({ node }) => node === first?.node) ? first : undefined;
 }
 
 function starredModules(module: PyModule): readonly string[] {

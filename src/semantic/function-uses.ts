@@ -56,6 +56,8 @@ export function valuesGiven(
     if (call?.type !== 'call' || call.function !== node) return undefined;
     const given = argumentsByName(there, functionNode, call);
     const value = given?.get(parameter.text) ?? (given && defaultOf(parameter));
+    // Without an argument that it must have, a call is an error.
+    if (given !== undefined && value === undefined && !parameter.parent?.type.includes('splat')) continue;
     if (value === undefined) return undefined;
     values.push({ module: given?.has(parameter.text) ? there : module, node: value });
   }

@@ -25,12 +25,17 @@ function findStarImports(module: PyModule): readonly StarImport[] {
 
 const STAR = /\bimport\b[ \t\\]*[\n\r]?[ \t]*\*/;
 /** Names that a file gives without naming them in its code. */
-const PASSES_ON = /\bimport[ \t]*\(?[ \t]*\*|__getattr__|globals\(/;
+const GIVES_MORE = /__getattr__|globals\(/;
+/** Stars of stars are followed this far. */
+const MAX_HOPS = 5;
 
-/** Whether `from x import *` may bind a name: not where the file is known, names it nowhere, and passes no others on. */
-export function mayBring(module: PyModule, from: string, name: string): boolean {
+/** Whether `from x import *` may bind a name: not where the file is known, names it nowhere, and passes on none that may. */
+export function mayBring(module: PyModule, from: string, name: string, hops = 0): boolean {
   const text = module.around.text(from);
-  return text === undefined || text.includes(name) || PASSES_ON.test(text);
+  if (text === undefined || text.includes(name) || GIVES_MORE.test(text) || hops > MAX_HOPS) return true;
+  if (!STAR.test(text)) return false;
+  const other = module.around.module(from);
+  return other === undefined || starImports(other).some((star) => mayBring(other, star.from, name, hops + 1));
 }
 
 /** The dotted name of what a module holds: `.lib` and `Net` are `.lib.Net`. */

@@ -6,6 +6,7 @@ import { importedFrom } from './import-folders.js';
 import { hasStarImport, qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
+import { starImports } from './stars.js';
 import type { Mention } from './surroundings.js';
 
 /** A place in another file of the project that uses a name of this one. Its node belongs to its own module. */
@@ -102,7 +103,23 @@ function importNames(module: PyModule, name: PyNode): readonly string[] {
       names.push(basename(folder));
     folder = dirname(folder);
   }
-  return [...new Set(names)];
+  return [...new Set([...names, ...module.memo(starImporters, module)])];
+}
+
+/** The names of the files that pass on all that this one has, by `from x import *`, or by that of one that does. */
+function starImporters(module: PyModule): readonly string[] {
+  const names = new Set([moduleName(module.path)]);
+  // Those that are added are looked at as well.
+  for (const word of names)
+    for (const { name, from } of module.around.summaries({ word, beside: [] }, lookAtStars) ?? [])
+      if (from.includes(word)) names.add(name);
+  return [...names];
+}
+
+/** The last names of what a file imports with a star. */
+function lookAtStars(alone: PyModule): { readonly name: string; readonly from: readonly string[] } {
+  const from = starImports(alone).map((each) => each.from.split('.').at(-1) ?? '');
+  return { name: moduleName(alone.path), from };
 }
 
 function* namedIn(there: PyModule, name: string, meant: Elsewhere): Generator<UseElsewhere> {

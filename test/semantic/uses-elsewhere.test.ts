@@ -92,6 +92,18 @@ describe('the uses of a function in other files', () => {
     expect(usesIn(callers(25), 'penalty')).toEqual(['the many files that name `penalty`']);
   });
 
+  test('files that pass a name on by a star are seen through', () => {
+    const found = usesIn(
+      {
+        'helpers.py': 'from losses import *\n',
+        'tools.py': 'from helpers import *\n',
+        'train.py': 'from tools import *\npenalty(1)\n',
+      },
+      'penalty',
+    );
+    expect(found).toHaveLength(1);
+  });
+
   test('a file that does not matter is not looked into', () => {
     const project = { 'losses.py': LOSSES, 'train.py': 'from losses import penalty\npenalty(:\n' };
     const module = moduleIn(project, 'losses.py');
@@ -100,7 +112,10 @@ describe('the uses of a function in other files', () => {
       byName: true,
     });
     expect(unread).toBeUndefined();
-    expect(module.around.relied).toEqual([['losses.py', '?penalty losses', project['train.py']]]);
+    expect(module.around.relied).toEqual([
+      ['losses.py', '?losses', project['train.py']],
+      ['losses.py', '?penalty losses', project['train.py']],
+    ]);
   });
 });
 

@@ -2,7 +2,9 @@ import { calledDefinition, methodNamed } from '../../src/semantic/definitions.js
 import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { starredDefinition } from '../../src/semantic/star-imports.js';
 import { decoratorsOf, isAsync, ownNodes } from '../../src/semantic/statements.js';
+import { isUnbound } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
 /** The parameter of a function of the project, in whichever file, that gets an argument of a call. Not of a method, which others may override. */
@@ -21,7 +23,10 @@ export function parameterGiven(module: PyModule, call: PyNode, argument: PyNode)
 }
 
 function ownFunction(module: PyModule, call: PyNode): Elsewhere | undefined {
-  const node = call.function?.type === 'identifier' ? calledDefinition(module, call) : undefined;
+  const callee = call.function;
+  if (callee?.type !== 'identifier') return undefined;
+  if (isUnbound(module, callee)) return starredDefinition(module, callee.text);
+  const node = calledDefinition(module, call);
   return node && { module, node };
 }
 

@@ -13,116 +13,165 @@ import { givesReturned, returnsOf } from '../../src/semantic/returns.js';
 import { starredDefinition } from '../../src/semantic/star-imports.js';
 import { argumentsOf, enclosingFunction, methodName } from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
-import { isCount, isUnbound, readsOf, writesOf } from '../../src/semantic/variables.js';
+import { isCount, isUnbound, writesOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isPythonNumber } from '../../src/values/value/python-number.js';
+import { ANY_DEPTH, FilledWith } from './filled-with.js';
 import { isBound } from './loading-names.js';
 import { isPlainOption, setsByText } from './plain-option.js';
 
 const LITERALS: ReadonlySet<string> = new Set(
-  'comment concatenated_string false float integer none string true'.split(' '),
+  'concatenated_string false float integer none string true'.split(' '),
 );
 /** What is made of plain values is plain. */
 const MADE_OF: ReadonlySet<string> = new Set(
-  'binary_operator boolean_operator comparison_operator conditional_expression dictionary expression_list list not_operator parenthesized_expression set tuple unary_operator'.split(
+  'binary_operator boolean_operator comparison_operator not_operator parenthesized_expression unary_operator'.split(
     ' ',
   ),
 );
 /** A number or a text of whatever they are given. */
 const CASTS: ReadonlySet<string> = new Set('bool float int len repr str'.split(' '));
-const HANDS_ON: ReadonlySet<string> = new Set('abs max min round sum tuple'.split(' '));
+const HANDS_ON: ReadonlySet<string> = new Set('abs max min round sum'.split(' '));
 
 const MAX_HOPS = 8;
 
 /** Follows a value to all that it can come from: it is plain where each of these is. */
 export class Plain {
-  readonly #seen = new Set<PyNode>();
+  readonly #seen = new Map<PyNode, number>();
+  readonly #filled = new FilledWith((value, depth) => this.is(value, depth, 1));
 
-  /** `key`: what is read back by it is what was saved by it. */
-  constructor(private readonly key: string) {}
+  /** Whether something is put there that was not there before. */
+  #isNew = false;
 
-  is({ module, node }: Elsewhere, hops: number): boolean {
-    if (this.#seen.has(node) || LITERALS.has(node.type)) return true;
+  /** `key`: what is read back by it is what was saved by it. `deepest`: so many containers may be in one another there. */
+  constructor(
+    private readonly key: string,
+    private readonly deepest: number,
+  ) {}
+
+  /** Whether an entry of dictionaries is plain, by all that is put there; and where that may be a container, by what is put into it. */
+  isEntry(module: PyModule, puts: readonly Elsewhere[]): boolean {
+    if (!puts.every((put) => this.is(put, this.deepest, 0)) || !(this.#isNew || puts.length === 0))
+      return false;
+    return this.deepest === 0 || this.#filled.entry(module, this.key, this.deepest);
+  }
+
+  /** `depth`: so many containers may be in one another. */
+  is(value: Elsewhere, depth: number, hops: number): boolean {
+    if ((this.#seen.get(value.node) ?? ANY_DEPTH + 1) <= depth || value.node.type === 'comment') return true;
+    if (!this.#isLeaf(value, depth)) return this.#isMade(value, depth, hops);
+    this.#isNew = true;
+    return true;
+  }
+
+  #isLeaf({ module, node }: Elsewhere, depth: number): boolean {
+    if (LITERALS.has(node.type)) return true;
+    if (/^(?:dictionary|list|set)$/.test(node.type))
+      return depth > 0 && node.named.every(({ type }) => type === 'comment');
+    const path = /^(?:attribute|identifier)$/.test(node.type) ? qualifiedName(module, node) : undefined;
+    if (path !== undefined) return CONSTANTS.test(path);
+    if (node.type !== 'call') return false;
+    if (isUnbound(module, node.function)) {
+      const name = node.function?.text ?? '';
+      if (CASTS.has(name)) return true;
+      if (/^(?:dict|list|set)$/.test(name) && argumentsOf(node).length === 0) return depth > 0;
+    }
+    return isPythonNumber(module, node) === 'yes';
+  }
+
+  #isMade({ module, node }: Elsewhere, depth: number, hops: number): boolean {
     if (hops > MAX_HOPS) return false;
-    this.#seen.add(node);
+    this.#seen.set(node, depth);
+    const areAll = (nodes: readonly PyNode[], at: number): boolean =>
+      nodes.every((part) => this.is({ module, node: part }, at, hops));
     if (MADE_OF.has(node.type)) {
       const isText = node.type === 'binary_operator' && /string$/.test(node.left?.type ?? '');
-      return isText || node.named.every((part) => this.is({ module, node: part }, hops));
+      const isTruth = /^(?:comparison|not)_/.test(node.type);
+      return isText || areAll(node.named, isTruth ? ANY_DEPTH : depth);
     }
     switch (node.type) {
+      case 'conditional_expression':
+        return areAll(
+          node.named.filter((part) => part !== node.named[1]),
+          depth,
+        );
+      case 'expression_list':
+      case 'tuple':
+        return areAll(node.named, Math.max(0, depth - 1));
+      case 'dictionary':
+      case 'list':
+      case 'set':
+        return depth > 0 && areAll(node.named, depth - 1);
       case 'pair':
-        return node.value !== undefined && this.is({ module, node: node.value }, hops);
+        return node.value !== undefined && this.is({ module, node: node.value }, depth, hops);
       case 'subscript':
-        return node.subscript !== undefined && plainString(node.subscript) === this.key;
+        return this.#element(module, node, depth, hops);
       case 'identifier':
-        return this.#name(module, node, hops);
+        return this.#name(module, node, depth, hops);
       case 'attribute':
-        return this.#attribute(module, node, hops);
+        return this.#attribute(module, node, depth, hops);
       case 'call':
-        return this.#call(module, node, hops);
+        return this.#call(module, node, depth, hops);
       default:
         return false;
     }
   }
 
-  #areAll(values: readonly (Elsewhere | undefined)[] | undefined, hops: number): boolean {
+  #areAll(values: readonly (Elsewhere | undefined)[] | undefined, depth: number, hops: number): boolean {
     if (values === undefined || values.length === 0) return false;
-    // What others hold too, they may change.
-    return values.every(
-      (value) => value !== undefined && !isContainer(value.node) && this.is(value, hops + 1),
+    return values.every((value) => value !== undefined && this.is(value, depth, hops + 1));
+  }
+
+  #element(module: PyModule, subscript: PyNode, depth: number, hops: number): boolean {
+    if (subscript.subscript !== undefined && plainString(subscript.subscript) === this.key)
+      return depth >= this.deepest;
+    const node = subscript.value;
+    const isPart = subscript.subscript?.type === 'slice';
+    return node !== undefined && this.is({ module, node }, isPart ? depth : depth + 1, hops + 1);
+  }
+
+  #name(module: PyModule, name: PyNode, depth: number, hops: number): boolean {
+    const writes = writesOf(module, name);
+    if (module.resolve(name) === module.scope && isSetElsewhere(module, name.text)) return false;
+    if (writes.length === 0) return false;
+    return (
+      writes.every((write) => this.#definition(module, definitionOf(write), depth, hops)) &&
+      (depth === 0 || this.#filled.variable(module, name, depth))
     );
   }
 
-  #name(module: PyModule, name: PyNode, hops: number): boolean {
-    const writes = writesOf(module, name);
-    if (module.resolve(name) === module.scope && isSetElsewhere(module, name.text)) return false;
-    return writes.length > 0 && writes.every((write) => this.#definition(module, definitionOf(write), hops));
-  }
-
-  #definition(module: PyModule, found: Definition, hops: number): boolean {
+  #definition(module: PyModule, found: Definition, depth: number, hops: number): boolean {
     switch (found.kind) {
       case 'value':
-        if (isContainer(found.value) && !this.#holdsOnly(module, found.node, hops)) return false;
-        return this.is({ module, node: found.value }, hops);
       case 'update':
-        return this.is({ module, node: found.value }, hops);
+        return this.is({ module, node: found.value }, depth, hops);
       case 'loop':
-        return counts(module, found.node, found.iterable);
+        if (!counts(module, found.node, found.iterable)) return false;
+        this.#isNew = true;
+        return true;
       case 'part':
-        return this.#part(module, found.node, found.value, hops);
+        return this.#part(module, found.node, found.value, depth, hops);
       case 'parameter':
-        return this.#areAll(givenTo(module, found.node), hops);
+        return this.#areAll(givenTo(module, found.node), depth, hops);
       default:
         return false;
     }
   }
 
-  /** Nothing but plain values is ever put into what a variable holds, and nobody else gets it. */
-  #holdsOnly(module: PyModule, variable: PyNode, hops: number): boolean {
-    return readsOf(module, variable).every((read) => {
-      const { parent } = read;
-      if (parent?.type === 'pair') return parent.value === read;
-      const call = parent?.type === 'attribute' ? parent.parent : undefined;
-      if (call?.type !== 'call' || call.function !== parent || methodName(call) !== 'append') return false;
-      return argumentsOf(call).every((node) => !isContainer(node) && this.is({ module, node }, hops + 1));
-    });
-  }
-
   /** `loss, right = validate(…)` */
-  #part(module: PyModule, target: PyNode, value: PyNode, hops: number): boolean {
+  #part(module: PyModule, target: PyNode, value: PyNode, depth: number, hops: number): boolean {
     const targets = target.parent?.named ?? [];
     const part = { index: targets.indexOf(target), of: targets.length };
     if (value.type !== 'call' || targetOf(value, part) !== target) return false;
-    return this.#areAll(partsGiven(module, value, part, hops), hops);
+    return this.#areAll(partsGiven(module, value, part, hops), depth, hops);
   }
 
-  #attribute(module: PyModule, attribute: PyNode, hops: number): boolean {
-    const path = qualifiedName(module, attribute);
-    if (path !== undefined) return /^(?:math|numpy|sys)\.(?:e|inf|maxsize|nan|pi)$/.test(path);
+  #attribute(module: PyModule, attribute: PyNode, depth: number, hops: number): boolean {
     const name = attribute.attribute?.text ?? '';
     if (isPlainOption(module, attribute)) {
       const set = valuesSet(module, name);
-      return set !== undefined && (set.length === 0 || this.#areAll(set, hops));
+      this.#isNew = true;
+      return set !== undefined && (set.length === 0 || this.#areAll(set, depth, hops));
     }
     const object = attribute.object;
     if (object === undefined) return false;
@@ -134,30 +183,37 @@ export class Plain {
     const isSetElsewhere = settersElsewhere(owner.module, owner.node, name)?.length !== 0;
     const others = isSetElsewhere ? valuesSet(owner.module, name) : [];
     if (others === undefined) return false;
-    return this.#areAll([...written.map((node) => node && { module: owner.module, node }), ...others], hops);
+    const values = [...written.map((node) => node && { module: owner.module, node }), ...others];
+    if (!this.#areAll(values, depth, hops)) return false;
+    return depth === 0 || this.#filled.attribute(owner.module, name, depth);
   }
 
-  #call(module: PyModule, call: PyNode, hops: number): boolean {
+  #call(module: PyModule, call: PyNode, depth: number, hops: number): boolean {
     const callee = call.function;
     const given = argumentsOf(call).map((node) => ({ module, node: node.value ?? node }));
     if (callee !== undefined && isUnbound(module, callee)) {
-      if (CASTS.has(callee.text)) return true;
-      if (HANDS_ON.has(callee.text)) return given.every((each) => this.is(each, hops));
+      if (callee.text === 'tuple') return given.every((each) => this.is(each, Math.max(1, depth), hops));
+      if (HANDS_ON.has(callee.text))
+        return given.every((each) => this.is(each, given.length === 1 ? depth + 1 : depth, hops));
     }
     if (methodName(call) === 'get' && given[0] !== undefined && plainString(given[0].node) === this.key)
-      return given.slice(1).every((each) => this.is(each, hops + 1));
-    if (isPythonNumber(module, call) === 'yes') return true;
+      return depth >= this.deepest && given.slice(1).every((each) => this.is(each, depth, hops + 1));
     const path = calledPath(module, call);
-    if (path !== undefined && row(path)?.gives === 'plain')
-      return given.every((each) => this.is(each, hops + 1));
+    const known = path === undefined ? undefined : row(path);
+    // An array may hold objects, and then be given others.
+    if (known?.gives === 'plain' && (depth > 0 || !known.keepsObjects))
+      return given.every((each) => this.is(each, known.keepsObjects ? depth : depth + 1, hops + 1));
     const made = calledIn(module, call);
     if (made?.node.type !== 'function_definition' || !givesReturned(made.node)) return false;
     return this.#areAll(
       returnsOf(made.node).map((node) => node && { module: made.module, node }),
+      depth,
       hops,
     );
   }
 }
+
+const CONSTANTS = /^(?:math|numpy|sys)\.(?:e|inf|maxsize|nan|pi)$/;
 
 /** What a call gives in one of so many places, also where its function hands on what another gives. */
 function partsGiven(
@@ -187,10 +243,6 @@ function isHeldPlainly({ module, node }: Elsewhere, name: string): boolean {
   return [name, node.name?.text ?? name].every(
     (word) => module.around.summaries({ word, beside: [] }, setsByText)?.includes(true) === false,
   );
-}
-
-function isContainer({ type }: PyNode): boolean {
-  return /^(?:dictionary|list|set)/.test(type);
 }
 
 /** `train.step = …`, in another file. */

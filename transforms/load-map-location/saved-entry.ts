@@ -22,8 +22,11 @@ function findSaved(module: PyModule, name: string): boolean {
   if (others === undefined || homes === undefined) return false;
   const puts = [module, ...homes].flatMap((there) => putsIn(there, name));
   const isPut = puts.some(({ isSure }) => isSure) || others.some(({ isPut }) => isPut);
-  return isPut && puts.every((put) => new Plain(name).is(put, 0));
+  return isPut && DEPTHS.some((depth) => new Plain(name, depth).isEntry(module, puts));
 }
+
+/** How deep containers may be in one another: a number, a list of them, a dictionary of lists. */
+const DEPTHS = [0, 1, 2];
 
 /** `{"st" "ep": value}`: no name is written there. */
 function joinsKeys(alone: PyModule): boolean {
@@ -34,7 +37,7 @@ function joinsKeys(alone: PyModule): boolean {
 interface Puts {
   readonly path: string;
   readonly isPut: boolean;
-  /** For each value that is computed, a word of it. */
+  /** For each value that is computed, or is a container, a word of it. */
   readonly words: readonly string[];
 }
 
@@ -42,7 +45,8 @@ function lookAtPuts(alone: PyModule, name: string): Puts {
   const puts = putsIn(alone, name);
   const words = puts.flatMap(({ node }) => {
     const word = [...node.walk()].find(({ type }) => type === 'identifier');
-    return word === undefined ? [] : [word.text];
+    // What is put into a container later is looked for as well.
+    return word === undefined ? (/^(?:dictionary|list|set)$/.test(node.type) ? [name] : []) : [word.text];
   });
   return { path: alone.path, isPut: puts.some(({ isSure }) => isSure), words: [...new Set(words)] };
 }
