@@ -27,7 +27,9 @@ export function isParsed(module: PyModule, value: PyNode): boolean {
 function isOfParser(module: PyModule, object: PyNode, hops: number): boolean {
   if (object.type === 'call') {
     const parser = receiverOf(object);
-    if (parser !== undefined) return makerOf(module, parser) === 'argparse.ArgumentParser';
+    // `parser.parse_args([], model)` gives the model back.
+    if (parser !== undefined)
+      return makerOf(module, parser) === 'argparse.ArgumentParser' && argumentsOf(object).length < 2;
     const maker = hops < 2 ? calledDefinition(module, object) : undefined;
     const given = maker?.type === 'function_definition' ? returnedBy(maker) : [];
     return given.length > 0 && given.every((each) => isOfParser(module, each, hops + 1));

@@ -27,7 +27,8 @@ import { callersElsewhere, isOnlyHandedToRead } from './callers.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { hasInferenceFastPath, roundingIn, valuesOnlyIn } from './fast-path.js';
 import { mayHold } from './holds.js';
-import { cachedParametrization, stateOfForward } from './kept-state.js';
+import { stateOfForward } from './kept-state.js';
+import { cachedParametrization } from './recomputed-weights.js';
 import { compilerOf, importsTorch, isTrainingByName, scriptedElsewhere } from './roles.js';
 import { walks } from './walks.js';
 

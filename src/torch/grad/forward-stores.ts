@@ -1,21 +1,20 @@
-import { changesTensor, cutsGraph, fillsTensor, row } from '../../library/library.js';
+import { changesTensor, fillsTensor } from '../../library/library.js';
 import { AUTOGRAD_FUNCTIONS, PARAMETER } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
-import { isAnywhere } from '../../semantic/anywhere.js';
 import { stringValue } from '../../semantic/attribute-uses.js';
+import { attributeValues } from '../../semantic/attributes.js';
 import {
   ancestryOf,
   attributeOfSelf,
   calledDefinition,
   classAround,
+  definitionBehind,
   selfName,
 } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import type { Definition } from '../../semantic/flow.js';
-import { isOnlyAsked } from '../../semantic/given-away.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { importedPath, roleOf } from '../../semantic/names.js';
 import {
   argumentValue,
   contextManagers,
@@ -28,17 +27,14 @@ import {
   rootOf,
   unparenthesized,
   valuesAssigned,
-  wholeName,
 } from '../../semantic/statements.js';
 import { readsOf, waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { isFunction, keepsGiven } from '../../values/value/names.js';
-import { hasFieldAround } from '../../values/value/parts.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
 import { changedBy, outlivingName } from './outliving.js';
-import { isSetBefore } from './set-before.js';
 
 /** A value that may have a graph, put where it outlives the call: on `self`, in a global, in what those hold. */
 export interface Store {
@@ -61,11 +57,8 @@ export function* storesOf(module: PyModule, functionNode: PyNode): Generator<Sto
         givenName(module, functionNode, node, target);
       if (found === undefined || recordsNoGraph(module, node)) continue;
       if (!values.some((value) => mayHaveGraph(module, value))) continue;
-      yield {
-        into: target,
-        name: name ?? found,
-        isHeld: node.type !== 'assignment' || attributeOfSelf(target) === undefined,
-      };
+      const own = node.type === 'assignment' ? attributeOfSelf(target)?.classNode : undefined;
+      yield { into: target, name: name ?? found, isHeld: own === undefined };
     }
   }
 }
@@ -132,12 +125,25 @@ function putBy(module: PyModule, node: PyNode): readonly Put[] {
       !module.wordsSet(`.${method}`).some(({ parent }) => parent && isTarget(parent));
     return isOwn || fillsTensor(method) ? [] : [{ target: changedBy(module, receiver), values: given }];
   }
+  // `self.update(x)` of `self.update = nn.Linear(4, 4)`
+  if (isLayer(module, node.function)) return [];
   const isEffect = node.parent?.type === 'expression_statement';
   return keepsGiven(method) ||
     /^__(?:i\w+|setitem)__$/.test(method) ||
     (isEffect && isKeeper(module, receiver))
     ? [{ target: receiver, values: given }]
     : [];
+}
+
+/** An attribute of the class that gets layers, and objects of classes whose `__call__` is looked at. */
+function isLayer(module: PyModule, callee: PyNode | undefined): boolean {
+  const values = (callee && attributeValues(module, callee)) ?? [];
+  const isMade = ({ function: maker }: PyNode) => {
+    const path = maker && qualifiedName(module, maker);
+    if (path !== undefined) return isModuleClass(path) || !isOfKnownPackage(path);
+    return maker !== undefined && definitionBehind(module, maker)?.type === 'class_definition';
+  };
+  return values.length > 0 && values.every(isMade);
 }
 
 function isHandedKeeper(attribute: PyNode): boolean {
@@ -198,127 +204,4 @@ function isKeeper(module: PyModule, receiver: PyNode): boolean {
   if (receiver.type !== 'identifier' || module.resolve(receiver) !== module.scope) return false;
   const maker = makerOf(module, receiver);
   return maker !== undefined && !isModuleClass(maker) && !/^(?:logging|loguru|torch)\b/.test(maker);
-}
-
-/** Whether a file reads what goes by a name, as something whose graph may count, and after another run may have left it. */
-export function readsGraphOf(alone: PyModule, name: string): boolean {
-  return readsLeft(alone, name, false);
-}
-
-/** The same of what is put into it. */
-export function readsGraphIn(alone: PyModule, name: string): boolean {
-  return readsLeft(alone, name, true);
-}
-
-/** `model.last.data`, where that may be a field of an object of the project, with its graph. */
-export function readsField(module: PyModule, name: string): boolean {
-  return isAnywhere(module, name, readsData) && module.memo(hasFieldAround, module);
-}
-
-function readsData(alone: PyModule, name: string): boolean {
-  return alone.words(name).some((node) => wholeName(node).parent?.attribute?.text === 'data');
-}
-
-function readsLeft(alone: PyModule, name: string, isHeld: boolean): boolean {
-  if (name === '') return true;
-  if (isReflected(alone, name)) return true;
-  return alone.words(name).some((node) => {
-    if (node.type !== 'identifier' || node.text !== name) return false;
-    const { parent } = node;
-    if (parent?.parent?.type === 'aliased_import') return isRenamed(parent.parent);
-    if (parent === undefined || /import|dotted_name|_definition$|parameter|global|nonlocal/.test(parent.type))
-      return false;
-    if (parent.type === 'keyword_argument' && parent.name === node) return false;
-    const isAttribute = parent.type === 'attribute' && parent.attribute === node;
-    if (!isAttribute && (roleOf(node) !== 'read' || isLocal(alone, node))) return false;
-    return (
-      isReadForGraph(alone, isAttribute ? parent : node) &&
-      !(isAttribute && isSetBefore(alone, parent, isHeld))
-    );
-  });
-}
-
-/** `from cache import KEPT as kept`: it is read by another name. */
-function isRenamed({ alias }: PyNode): boolean {
-  const path = alias && importedPath(alias);
-  return (
-    path !== undefined && alias?.parent?.parent?.type === 'import_from_statement' && !isOfKnownPackage(path)
-  );
-}
-
-/** Somebody may take the attribute by its name, as a text. */
-function isReflected(alone: PyModule, name: string): boolean {
-  return (
-    /\b(?:getattr|attrgetter|vars|__dict__|__getattribute__)\b/.test(alone.code) &&
-    new RegExp(`["']${name}["']`).test(alone.code)
-  );
-}
-
-/** A variable of a function: another one, unless a function inside that one sets it. */
-function isLocal(module: PyModule, identifier: PyNode): boolean {
-  if (module.resolve(identifier)?.kind !== 'function') return false;
-  return module.words(identifier.text).every(({ parent }) => parent?.type !== 'nonlocal_statement');
-}
-
-/** `kept = self.flag`, where `kept` is only put back: `self.flag = kept`. */
-function isPutBack(module: PyModule, { left, right }: PyNode): boolean {
-  if (left?.type !== 'identifier' || !isLocal(module, left)) return false;
-  if (/(?<![.\w])(?:eval|exec|locals|vars)\(/.test(module.code)) return false;
-  return readsOf(module, left).every(
-    ({ parent: back, start }) =>
-      back?.type === 'assignment' &&
-      back.right?.start === start &&
-      back.left?.text === right?.text &&
-      back.parent?.type === 'expression_statement',
-  );
-}
-
-/** Whether a place is read as something whose graph may count. */
-export function isReadForGraph(module: PyModule, place: PyNode): boolean {
-  const user = place.parent;
-  if (user === undefined || recordsNoGraph(module, place)) return false;
-  // The text of a tensor says what made it.
-  if (user.type === 'interpolation') return user.childrenOfType('format_specifier').length === 0;
-  if (isOnlyAsked(place)) return false;
-  switch (user.type) {
-    case 'assignment':
-      return user.left !== place && !isPutBack(module, user);
-    case 'augmented_assignment':
-      return user.left !== place;
-    // Only whether it is true.
-    case 'if_statement':
-    case 'elif_clause':
-    case 'while_statement':
-    case 'not_operator':
-      return false;
-    // These stand on the left only.
-    case 'pattern_list':
-    case 'tuple_pattern':
-    case 'list_pattern':
-    case 'delete_statement':
-    case 'expression_statement':
-    case 'comparison_operator':
-      return false;
-    case 'subscript':
-      return user.value !== place || isReadForGraph(module, user);
-    case 'attribute': {
-      const name = user.attribute?.text ?? '';
-      const call = user.parent?.type === 'call' && user.parent.function === user ? user.parent : undefined;
-      if (cutsGraph(name) || (call !== undefined && (name === 'clear' || keepsGiven(name)))) return false;
-      // `loss.backward()`: called for what it does.
-      return call?.parent?.type === 'expression_statement' || isReadForGraph(module, call ?? user);
-    }
-    case 'argument_list': {
-      const callee = user.parent?.function;
-      const path = callee && qualifiedName(module, callee);
-      const known = path === undefined ? undefined : row(path);
-      if (known?.graph === 'cut' && known.makes === 'data') return false;
-      return !(
-        callee?.type === 'identifier' &&
-        /^(?:len|isinstance|id|type|hasattr|float|int|bool|range)$/.test(callee.text)
-      );
-    }
-    default:
-      return true;
-  }
 }

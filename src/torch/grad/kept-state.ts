@@ -1,11 +1,10 @@
-import { AUTOGRAD_FUNCTIONS, CACHING, PARAMETRIZE } from '../../library/names.js';
+import { AUTOGRAD_FUNCTIONS, CACHING } from '../../library/names.js';
 
 import { foundAnywhere, isAnywhere } from '../../semantic/anywhere.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { nameOf } from '../../semantic/called-name.js';
 import { ancestryOf, attributeOfSelf, calledDefinition, classAround } from '../../semantic/definitions.js';
-import { placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsByName, functionsOf, methodsByName, reachedFrom } from '../../semantic/reach.js';
@@ -16,26 +15,20 @@ import {
   enclosingClass,
   enclosingFunction,
   givenTo,
+  isTarget,
   ownNodes,
   positionalArguments,
-  wholeName,
 } from '../../semantic/statements.js';
 import { plainString } from '../../semantic/strings.js';
 import type { PyNode } from '../../syntax/node.js';
+import { keepsGiven } from '../../values/value/names.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../../values/value/plain.js';
 import { isProperty, mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
-import {
-  isReadForGraph,
-  mayHaveGraph,
-  readsField,
-  readsGraphIn,
-  readsGraphOf,
-  type Store,
-  storesOf,
-} from './forward-stores.js';
+import { mayHaveGraph, type Store, storesOf } from './forward-stores.js';
+import { giverOf, isReadForGraph, isReadInProject, readsGraphIn, readsGraphOf } from './graph-reads.js';
 import { type KeptState, mayHold, type Owner, UNREAD } from './holds.js';
 import { recomputedWeight } from './recomputed-weights.js';
-import { isSetBefore, TAKERS, takesAssignments } from './set-before.js';
+import { isSetBefore } from './set-before.js';
 
 /** What the forwards of one file keep, and what they hand to code of other files, which may. */
 interface ForwardKeeps {
@@ -46,7 +39,7 @@ interface ForwardKeeps {
 /** A function of another file that a forward hands something to, that decorates a part of it, or that may take its place. */
 interface Handed extends Owner {
   readonly name: string;
-  readonly as: 'function' | 'object' | 'decorator' | 'method' | 'backward';
+  readonly as: 'function' | 'object' | 'layer' | 'decorator' | 'method' | 'backward';
 }
 
 /**
@@ -80,20 +73,6 @@ function keptAnywhere(module: PyModule): readonly ForwardKeeps[] | undefined {
   const own = module.alone.memo(keptIn, module.alone);
   const others = module.around.summaries({ word: 'forward', beside: [] }, keptIn);
   return others && [own, ...others];
-}
-
-function isReadInProject(module: PyModule, name: string, isHeld: boolean): boolean {
-  if (module.memo(isHeld ? findReadIn : findRead, name)) return true;
-  // Then what is assigned to it may not be what is read.
-  return [name, ...TAKERS].some((each) => isAnywhere(module, each, takesAssignments));
-}
-
-function findRead(module: PyModule, name: string): boolean {
-  return name === '' || isAnywhere(module, name, readsGraphOf) || readsField(module, name);
-}
-
-function findReadIn(module: PyModule, name: string): boolean {
-  return name === '' || isAnywhere(module, name, readsGraphIn) || readsField(module, name);
 }
 
 /** Where a function or method of the project of this name keeps what it is given, if somebody reads that. */
@@ -149,6 +128,21 @@ function findCalledKeeper(module: PyModule, name: string): string | undefined {
   return findKept(module, name, keptByCalling);
 }
 
+/** `self.update(x)` of `self.update = Gate()`: by a function, it could be the method of a container. */
+function findLayer(module: PyModule, name: string): string | undefined {
+  return isAnywhere(module, name, isNoClass) ? name : findCalledKeeper(module, name);
+}
+
+function isNoClass(alone: PyModule, name: string): boolean {
+  if (functionsByName(alone, name).length > 0) return true;
+  return alone.words(name).some((node) => {
+    const { parent } = node;
+    if (parent?.type === 'aliased_import') return true;
+    if (parent?.type !== 'class_definition') return isTarget(node);
+    return decoratorsOf(parent).length > 0 || /__new__|metaclass/.test(alone.codeOf(parent));
+  });
+}
+
 function findKept(module: PyModule, name: string, look: typeof keptByFunction): string | undefined {
   const files = module.around.summaries({ word: name, beside: [] }, look);
   if (files === undefined) return name;
@@ -178,6 +172,7 @@ function keptBy(alone: PyModule, definition: PyNode): ReturnType<typeof keptByFu
 const FINDERS = {
   function: findKeeper,
   object: findCalledKeeper,
+  layer: findLayer,
   decorator: findCache,
   method: findReplacing,
   backward: findByHand,
@@ -265,11 +260,12 @@ function* statesLeft(
   for (const { into, name, isHeld } of storesRunBy(module, method)) {
     const own = attributeOfSelf(into)?.classNode;
     const reads = isHeld ? readsGraphIn : readsGraphOf;
-    const isRead = own ? isReadByFamily(module, classNode, name, isHeld) : reads(module, name);
+    const isRead = own ? isReadByFamily(module, classNode, name, isHeld) : reads(module, name) === 'all';
     // `self` of a helper is another object than the network.
     const isHelper = own !== undefined && !ancestryOf(module, classNode).classes.includes(own);
     const attribute = isHelper ? `${own.name?.text}.${name}` : into.text;
-    yield { owner, file: module.path, attribute, unread: isRead ? undefined : name, isHeld };
+    const unread = isRead ? undefined : name;
+    yield { owner, file: module.path, attribute, unread, isHeld };
   }
   const known = { owner, file: module.path, unread: undefined, isHeld: true };
   // `@cached_property`: what it computed once is there for all who ask later.
@@ -285,7 +281,11 @@ function* statesLeft(
 
 function isReadByFamily(module: PyModule, classNode: PyNode, name: string, isHeld: boolean): boolean {
   return attributeUses(module, classNode, name).some(
-    ({ kind, node }) => kind === 'read' && isReadForGraph(module, node) && !isSetBefore(module, node, isHeld),
+    ({ kind, node }) =>
+      kind === 'read' &&
+      isReadForGraph(module, node) &&
+      giverOf(module, node) === undefined &&
+      !isSetBefore(module, node, isHeld),
   );
 }
 
@@ -326,25 +326,8 @@ function namesGiven(module: PyModule, method: PyNode): readonly Pick<Handed, 'na
     const made = (values ?? []).flatMap(({ function: maker }) =>
       maker === undefined || isOfKnownPackage(qualifiedName(module, maker) ?? '') ? [] : [maker],
     );
-    const objects = made.map((maker) => ({ name: nameOf(maker), as: 'object' as const }));
+    const as = keepsGiven(name) ? 'layer' : 'object';
+    const objects = made.map((maker) => ({ name: nameOf(maker), as }) as const);
     return isKnown ? objects : [{ name, as: 'function' }, ...objects];
   });
-}
-
-/** Where the project computes parametrized weights once for all forwards inside a `with`. */
-export function cachedParametrization(module: PyModule): string | undefined {
-  return module.memo(findCachedParametrization, module);
-}
-
-function findCachedParametrization(module: PyModule): string | undefined {
-  const files = module.around.summaries({ word: 'cached', beside: ['parametrize'] }, cachedIn);
-  if (files === undefined) return 'of one of many files';
-  return [cachedIn(module.alone), ...files].find((place) => place !== undefined);
-}
-
-function cachedIn(alone: PyModule): string | undefined {
-  const found = alone
-    .words('cached')
-    .find((node) => qualifiedName(alone, wholeName(node)) === `${PARAMETRIZE}.cached`);
-  return found && `of ${placeOf(alone, found)}`;
 }

@@ -1,7 +1,8 @@
-import { RECOMPUTING } from '../../library/names.js';
+import { PARAMETRIZE, RECOMPUTING } from '../../library/names.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { READS_NAMES } from '../../semantic/by-text.js';
 import { attributeOfSelf } from '../../semantic/definitions.js';
+import { placeOf } from '../../semantic/gate.js';
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
@@ -15,7 +16,7 @@ import { plainString } from '../../semantic/strings.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
 import { runsInForward } from '../module/modules.js';
-import { isReadForGraph } from './forward-stores.js';
+import { isReadForGraph } from './graph-reads.js';
 import { type KeptState, UNREAD } from './holds.js';
 
 /** How one file speaks of a function that makes a layer compute its weight anew. */
@@ -99,7 +100,10 @@ function takesFromFile(alone: PyModule, name: string): boolean {
   if (new RegExp(`["']${name}["']`).test(alone.code)) return true;
   if (isOwn && READS_NAMES.test(alone.code)) return true;
   return nodes.some((node) => {
-    if (isImported(node)) return !RECOMPUTING.has(importedPath(node) ?? '');
+    if (isImported(node)) {
+      const alias = node.closest('aliased_import', 'import_statement', 'block', 'module')?.field('alias');
+      return !RECOMPUTING.has(importedPath(alias ?? node) ?? '');
+    }
     const path = qualifiedName(alone, wholeName(node));
     if (path !== undefined) return !isOwn || !RECOMPUTING.has(path);
     const { parent } = node;
@@ -126,4 +130,22 @@ function readsWeight(alone: PyModule, name: string): boolean {
     const method = enclosingFunction(place);
     return !(attributeOfSelf(place) && method !== undefined && runsInForward(alone, method));
   });
+}
+
+/** Where the project computes parametrized weights once for all forwards inside a `with`. */
+export function cachedParametrization(module: PyModule): string | undefined {
+  return module.memo(findCachedParametrization, module);
+}
+
+function findCachedParametrization(module: PyModule): string | undefined {
+  const files = module.around.summaries({ word: 'cached', beside: ['parametrize'] }, cachedIn);
+  if (files === undefined) return 'of one of many files';
+  return [cachedIn(module.alone), ...files].find((place) => place !== undefined);
+}
+
+function cachedIn(alone: PyModule): string | undefined {
+  const found = alone
+    .words('cached')
+    .find((node) => qualifiedName(alone, wholeName(node)) === `${PARAMETRIZE}.cached`);
+  return found && `of ${placeOf(alone, found)}`;
 }
