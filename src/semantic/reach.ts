@@ -33,16 +33,17 @@ export function reaching(module: PyModule, functions: Iterable<PyNode>): Readonl
 function referencesIn(module: PyModule, functionNode: PyNode): readonly PyNode[] {
   const found = new Set<PyNode>();
   const defined = module.memo(definedNames, module);
-  for (const node of module.identifiersIn(functionNode, defined)) {
-    if (!runs(functionNode, node)) continue;
-    for (const target of referred(module, node)) if (target !== functionNode) found.add(target);
-  }
+  for (const code of [functionNode, ...decoratorsOf(functionNode)])
+    for (const node of module.identifiersIn(code, defined)) {
+      if (!runs(functionNode, node)) continue;
+      for (const target of referred(module, node)) if (target !== functionNode) found.add(target);
+    }
   return [...found];
 }
 
-/** Whether a place is part of the code of a function, or of what its parameters are by default. */
+/** Whether a place is part of the code of a function, of what its parameters are by default, or of what takes its place. */
 function runs(functionNode: PyNode, node: PyNode): boolean {
-  if (functionNode.body?.contains(node) !== false) return true;
+  if (functionNode.body?.contains(node) !== false || !functionNode.contains(node)) return true;
   const { parameters } = functionNode;
   const annotation = node.closest('type');
   return (
@@ -57,8 +58,7 @@ function referrersOf(module: PyModule, functionNode: PyNode): readonly PyNode[] 
   const found = new Set<PyNode>();
   for (const node of namesOf(module, functionNode).flatMap((name) => module.words(name))) {
     if (node.type !== 'identifier' || !referred(module, node).includes(functionNode)) continue;
-    for (const at of node.ancestors())
-      if (FUNCTIONS.has(at.type) && at !== functionNode && runs(at, node)) found.add(at);
+    for (const at of functionsAround(node)) if (at !== functionNode && runs(at, node)) found.add(at);
   }
   return [...found];
 }

@@ -163,7 +163,7 @@ function* doubtsIfShared(
   const hook = keepingHook(module, owner);
   if (hook !== undefined) yield unknown(ask('kept-only-read')`Is what ${hook} keeps ${ONLY_READ}?`);
   const state = fates
-    .map(({ network }) => stateOfForward(module, network))
+    .map(({ network }) => stateOfForward(module, network, statement))
     .find((each) => each !== undefined);
   if (state !== undefined) yield unknown(stateOnlyRead(module, state));
   const isCast = enclosingWiths(statement)

@@ -27,7 +27,7 @@ import { callersElsewhere, isOnlyHandedToRead } from './callers.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { hasInferenceFastPath, roundingIn, valuesOnlyIn } from './fast-path.js';
 import { mayHold } from './holds.js';
-import { stateOfForward } from './kept-state.js';
+import { type LeftState, stateOfForward } from './kept-state.js';
 import { cachedParametrization } from './recomputed-weights.js';
 import { compilerOf, importsTorch, isTrainingByName, scriptedElsewhere } from './roles.js';
 import { walks } from './walks.js';
@@ -224,7 +224,7 @@ export function* doubtsAboutNetwork(
   const { text } = model;
   const hook = keepingHook(module, functionNode);
   if (hook !== undefined) yield unknown(ask('kept-only-read')`Is what ${hook} keeps ${ONLY_READ}?`);
-  const state = stateOfForward(module, model);
+  const state = stateOfForward(module, model, part);
   if (state !== undefined) yield unknown(stateOnlyRead(module, state));
   const derivative = derivativeNamed(part);
   if (derivative !== undefined)
@@ -283,15 +283,16 @@ export function measuresOther(measured: string): Question {
   return ask('measures-other')`Does \`${measured}\` measure something other than what autograd keeps?`;
 }
 
-export function stateOnlyRead(
-  { around, path }: PyModule,
-  state: { readonly owner: string; readonly file: string; readonly attribute: string },
-): Question {
+export function stateOnlyRead({ around, path }: PyModule, state: LeftState): Question {
   if (!isName(state.owner))
     return ask(
       'kept-only-read',
     )`Is all that ${'the networks of this project'} keep of a forward ${ONLY_READ} (${around.unread ?? 'there are more than were looked into'})?`;
   const where = ['', path].includes(state.file) ? '' : ` (\`${state.file}\`)`;
+  if (state.method !== undefined)
+    return ask(
+      'kept-only-read',
+    )`Is what \`${`${state.owner}.${state.method}`}\`${where} leaves in \`${state.attribute}\` ${ONLY_READ}?`;
   return ask(
     'kept-only-read',
   )`Is what the forward of \`${state.owner}\`${where} leaves in \`${state.attribute}\` ${ONLY_READ}?`;
