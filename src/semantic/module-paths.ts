@@ -1,9 +1,9 @@
-import { dirname, join } from 'node:path/posix';
+import { basename, dirname, join } from 'node:path/posix';
 
 /**
  * The one file that an import of `dotted` in the file at `path` reads, among those that are there. `folders`: the file's
  * own folder and those above it, up to the project's, nearest first; an absolute import may start from any of them, or
- * from `src/` in it. `isThere` is asked for files and folders. Where it could be more than one file, that depends on how Python is started, and there is no telling.
+ * from `src/` in it, and from above one that it names itself. `isThere` is asked for files and folders. Where it could be more than one file, that depends on how Python is started, and there is no telling.
  */
 export function fileImported(
   path: string,
@@ -41,10 +41,13 @@ function placesOf(
   if (level === 0) {
     const [first] = names;
     if (first === undefined) return [];
-    return folders
+    const roots = folders
       .flatMap((folder) => [folder, below(folder, 'src')])
-      .filter((root) => isThere(below(root, first)) || isThere(below(root, `${first}.py`)))
-      .map((root) => below(root, names.join('/')));
+      .filter((root) => isThere(below(root, first)) || isThere(below(root, `${first}.py`)));
+    if (roots.length > 0) return roots.map((root) => below(root, names.join('/')));
+    // A checkout may be the package itself, for who starts in the folder above it.
+    const rest = names.slice(1).join('/');
+    return folders.filter((each) => basename(each) === first).map((each) => below(each, rest));
   }
   let start = dirname(path);
   for (let up = 1; up < level; up++) start = dirname(start);
