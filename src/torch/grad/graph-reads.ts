@@ -191,9 +191,11 @@ export function isReadForGraph(module: PyModule, place: PyNode): boolean {
     case 'attribute': {
       const name = user.attribute?.text ?? '';
       const call = user.parent?.type === 'call' && user.parent.function === user ? user.parent : undefined;
-      if (cutsGraph(name) || (call !== undefined && (name === 'clear' || keepsGiven(name)))) return false;
+      const isEffect = call?.parent?.type === 'expression_statement';
+      // `kept.add(value)`; of a tensor, `total.add(value)` is for what it gives.
+      if (cutsGraph(name) || (isEffect && (name === 'clear' || keepsGiven(name)))) return false;
       // `loss.backward()`: called for what it does.
-      return call?.parent?.type === 'expression_statement' || isReadForGraph(module, call ?? user);
+      return isEffect || isReadForGraph(module, call ?? user);
     }
     case 'argument_list': {
       const callee = user.parent?.function;

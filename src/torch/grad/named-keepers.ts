@@ -200,9 +200,10 @@ export function namesGiven(module: PyModule, method: PyNode): readonly Pick<Hand
     const path = qualifiedName(module, callee);
     const name = nameOf(callee);
     const values = attributeValues(module, callee);
-    const isKnown = path === undefined ? isMethodOfLibraries(name) : isOfKnownPackage(path);
+    const isKnown =
+      path === undefined ? isMethodOfLibraries(name) && !isOfProject(module, callee) : isOfKnownPackage(path);
     if (path === undefined ? callee.type !== 'attribute' : isKnown) return [];
-    if (path === undefined && callee.object?.type === 'call') return [];
+    if (path === undefined && callee.object?.type === 'call' && !isOfProject(module, callee)) return [];
     if (!givenTo(call).some((each) => mayHaveGraph(module, each))) return [];
     // `self.log(y)` of `self.log = Log()`
     const made = (values ?? []).flatMap(({ function: maker }) =>
@@ -211,5 +212,14 @@ export function namesGiven(module: PyModule, method: PyNode): readonly Pick<Hand
     const as = keepsGiven(name) ? 'layer' : 'object';
     const objects = made.map((maker) => ({ name: nameOf(maker), as }) as const);
     return isKnown ? objects : [{ name, as: 'function' }, ...objects];
+  });
+}
+
+/** `self.tracker.log(y)` of `self.tracker = Tracker()`, `super().log(y)`: a method of the project by the name of another. */
+function isOfProject(module: PyModule, { object }: PyNode): boolean {
+  if (object?.function?.text === 'super') return true;
+  return ((object && attributeValues(module, object)) ?? []).some(({ function: maker }) => {
+    const path = maker && qualifiedName(module, maker);
+    return path !== undefined && !isOfKnownPackage(path);
   });
 }

@@ -1,4 +1,4 @@
-import { changesTensor, mayShare, ofTensor } from '../../library/library.js';
+import { changesTensor, mayShare, ofTensor, row } from '../../library/library.js';
 import { definitionBehind, selfName } from '../../semantic/definitions.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -10,7 +10,7 @@ import {
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
-import { livesIn, waysGiven } from '../../semantic/variables.js';
+import { isUnbound, livesIn, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 
 /** The name that others find a target by, where it is not one of the function's own. `isChanged`: it is not bound anew. */
@@ -22,6 +22,10 @@ export function outlivingName(
   seen = new Set<PyNode>(),
 ): string | undefined {
   let root = unparenthesized(target);
+  if (CHOICES.has(root.type)) {
+    const found = root.named.map((each) => outlivingName(module, functionNode, each, isChanged, seen));
+    return found.find((each) => each !== undefined);
+  }
   let name: string | undefined;
   let depth = 0;
   while (/^(?:attribute|subscript|call)$/.test(root.type)) {
@@ -35,7 +39,7 @@ export function outlivingName(
     if (/^(?:globals|locals|vars)$/.test(callee)) return '';
     const inner =
       root.type === 'call'
-        ? sharedBy(module, root)
+        ? (sharedBy(module, root) ?? holderOf(module, root))
         : root.field(root.type === 'attribute' ? 'object' : 'value');
     if (inner === undefined) return undefined;
     root = inner;
@@ -57,14 +61,36 @@ export function outlivingName(
         : way.kind === 'value' || way.kind === 'part'
           ? way.value
           : undefined;
-    const value = given && unparenthesized(given);
-    if (value === undefined || !/^(?:identifier|attribute|subscript|call)$/.test(value.type)) continue;
-    // `a = b[0]` and `b = a[0]`, in turn.
-    if (value.text === root.text || seen.has(value)) continue;
-    const found = outlivingName(module, functionNode, value, true, seen.add(value));
-    if (found !== undefined) return found;
+    for (const value of given === undefined ? [] : sourcesOf(module, given, way.kind === 'loop')) {
+      // `a = b[0]` and `b = a[0]`, in turn.
+      if (value.text === root.text || seen.has(value)) continue;
+      const found = outlivingName(module, functionNode, value, true, seen.add(value));
+      if (found !== undefined) return found;
+    }
   }
   return undefined;
+}
+
+/** `self.a if x else self.b`, `self.a or self.b`: one of several. */
+const CHOICES: ReadonlySet<string> = new Set(['boolean_operator', 'conditional_expression']);
+
+/** What a value may be, or, where it is gone through, what its elements may be of: `zip(self.rows, parts)`. */
+function sourcesOf(module: PyModule, given: PyNode, isIterated: boolean): readonly PyNode[] {
+  const value = unparenthesized(given);
+  if (CHOICES.has(value.type)) return value.named.flatMap((each) => sourcesOf(module, each, isIterated));
+  const callee = value.function;
+  if (isIterated && callee !== undefined && /^(?:enumerate|iter|list|reversed|tuple|zip)$/.test(callee.text))
+    return isUnbound(module, callee)
+      ? givenTo(value).flatMap((each) => sourcesOf(module, each, isIterated))
+      : [];
+  return /^(?:identifier|attribute|subscript|call)$/.test(value.type) ? [value] : [];
+}
+
+/** The dictionary or the list that a call gives a part of: `self.kept.setdefault(key, [])`. */
+function holderOf(module: PyModule, call: PyNode): PyNode | undefined {
+  const name = methodName(call) ?? '';
+  const isGetter = ['dict', 'list'].some((type) => row(`${type}.${name}`)?.gives === 'arguments');
+  return isGetter && calledPath(module, call) === undefined ? receiverOf(call) : undefined;
 }
 
 /** `self.total` of `self.total.mul_(decay)`. */
