@@ -1,4 +1,5 @@
 /** memfix as a process, with toys; some take their time, one asks the project, one never ends, one takes its thread down, others more. */
+import { writeSync } from 'node:fs';
 import { isMainThread, threadId } from 'node:worker_threads';
 import { runProcess } from '../../src/cli/process.js';
 import type { Transform } from '../../src/toolkit/contract.js';
@@ -6,12 +7,17 @@ import { toy } from '../support/toy.js';
 import { PERILS } from './toy-perils.js';
 import { TOYS } from './toys.js';
 
+/** At once: what a thread hands to `process.stderr` is lost when the process ends before the main thread has passed it on. */
+function tell(text: string): void {
+  writeSync(2, `${text}\n`);
+}
+
 const leisurely = toy('slow-toy', 'slowly', (edit, node) => void edit.replace(node, 'fast'));
 
 const SLOW: Transform = {
   ...leisurely,
   detect(module, options) {
-    process.stderr.write(isMainThread ? 'looking\n' : 'looking in a thread\n');
+    tell(isMainThread ? 'looking' : 'looking in a thread');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     return leisurely.detect(module, options);
   },
@@ -23,7 +29,7 @@ const CURIOUS: Transform = {
   ...curious,
   detect(module, options) {
     module.around.summaries({ word: 'wonder', beside: [] }, () => true);
-    process.stderr.write(isMainThread ? 'looking around\n' : `looking around from afar: ${threadId}\n`);
+    tell(isMainThread ? 'looking around' : `looking around from afar: ${threadId}`);
     return curious.detect(module, options);
   },
 };
@@ -53,5 +59,5 @@ const DEADLY: Transform = {
   },
 };
 
-if (!isMainThread) process.stderr.write('looking from a thread\n');
+if (!isMainThread) tell('looking from a thread');
 await runProcess(async () => [...TOYS, SLOW, CURIOUS, ASKING, ENDLESS, DEADLY, ...PERILS], import.meta.url);

@@ -48,6 +48,8 @@ const GRACE = 5000;
 const LAST_WORDS = 1000;
 /** More processes than this of one command are a contest that nobody wins. */
 const MOST_ENDED = 100_000;
+/** A millisecond each, for those that are just becoming another program. */
+const MOST_LOOKS = 100;
 
 /** Runs it in a process group of its own, of which nothing is left afterwards, however it ends. */
 export async function runToEnd(errand: Errand): Promise<Finished> {
@@ -178,25 +180,35 @@ function sweep(child: ChildProcess, errand: Errand): void {
 
 /**
  * Ends every process with an environment variable that starts so, where the system shows them. Looks again until there is
- * no new one: a process that is about to end may just have started another.
+ * twice no new one, and none of which it cannot say: who is about to end may just have started another.
  */
 export function endMarked(start: string): void {
   if (textOf('/proc/self/environ') === undefined) return;
   const ended = new Set<string>();
-  for (let isNew = true; isNew && ended.size < MOST_ENDED; ) {
-    const found = readdirSync('/proc').filter(
-      (name) =>
-        /^\d+$/.test(name) && Number(name) !== process.pid && !ended.has(name) && isMarked(name, start),
+  for (let looks = 0, quiet = 0; quiet < 2 && looks < MOST_LOOKS && ended.size < MOST_ENDED; ) {
+    const others = readdirSync('/proc').filter(
+      (name) => /^\d+$/.test(name) && Number(name) !== process.pid && !ended.has(name),
     );
-    for (const name of found) send(Number(name), 'SIGKILL');
-    for (const name of found) ended.add(name);
-    isNew = found.length > 0;
+    const answers = others.map((name) => ({ name, isMarked: isMarked(name, start) }));
+    const found = answers.filter(({ isMarked }) => isMarked === true);
+    for (const { name } of found) send(Number(name), 'SIGKILL');
+    for (const { name } of found) ended.add(name);
+    quiet = answers.every(({ isMarked }) => isMarked === false) ? quiet + 1 : 0;
+    if (found.length > 0) continue;
+    looks += 1;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
   }
 }
 
-function isMarked(pid: string, start: string): boolean {
-  const variables = textOf(`/proc/${pid}/environ`)?.split('\0') ?? [];
-  return variables.some((variable) => variable.startsWith(start));
+/** Undefined of one that is just becoming another program: it has memory, and no place for variables yet. */
+function isMarked(pid: string, start: string): boolean | undefined {
+  const variables = textOf(`/proc/${pid}/environ`)?.split('\0');
+  if (variables?.some((variable) => variable.startsWith(start)) === true) return true;
+  if (variables?.join('') !== '') return false;
+  // What stands behind the name, from the third field on (proc_pid_stat(5)).
+  const fields = textOf(`/proc/${pid}/stat`)?.split(') ').at(-1)?.split(' ') ?? [];
+  const [memory, endOfVariables] = [fields[20], fields[48]];
+  return memory !== '0' && endOfVariables === '0' ? undefined : false;
 }
 
 /** A process that is gone already needs no signal. */

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -72,6 +72,17 @@ describe('the log of a command', () => {
     expect(performance.now() - started).toBeLessThan(50_000);
     expect(readFileSync(run.log, 'utf8')).toBe('done\n');
   });
+});
+
+test('nothing is left of a command, also where it has just started another program', async () => {
+  for (let round = 0; round < 60; round += 1) {
+    const run = errand('setsid sh -c "while :; do sleep 0.01; echo here >> late; done" &');
+    await runToEnd(run);
+    const late = join(run.cwd, 'late');
+    const before = existsSync(late) ? statSync(late).size : 0;
+    await pause(30);
+    expect(existsSync(late) ? statSync(late).size : 0).toBe(before);
+  }
 });
 
 test.each([0, 1, 9, 10, 11, 19, 20, 21, 45, 400])('%i bytes, of which ten are kept at each end', (count) => {
