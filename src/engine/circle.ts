@@ -77,10 +77,11 @@ export class Circle {
       module: (dotted) => circle.#parsed(find(dotted)),
       file: (name) => circle.#named(path, name),
       naming: (mention, may) => circle.#filesNaming(path, mention, may),
-      summaries: (mention, look) => circle.#summaries(path, mention, look),
+      summaries: (mention, look, may) => circle.#summaries(path, mention, look, may),
       get unread() {
         return circle.#unread && whyUnread(circle.#unread, LARGEST);
       },
+      home: () => circle.home.self(),
       get relied(): Relied {
         return circle.#asked;
       },
@@ -138,11 +139,12 @@ export class Circle {
     asking: string,
     mention: Mention,
     look: (alone: PyModule, word: string) => T,
+    may: (path: string) => boolean = () => true,
   ): readonly T[] | undefined {
     const { word } = mention;
     // Who takes no word says the same of a file, whichever word led there.
     const asked = look.length > 1 ? word : '';
-    const files = this.#filesWith(asking, mention);
+    const files = this.#filesWith(asking, mention)?.filter(({ path }) => may(path));
     this.#unread ??= files?.find(({ length }) => length > LARGEST);
     if (files?.every(({ length }) => length <= LARGEST) !== true) return undefined;
     const told: T[] = [];

@@ -20,11 +20,17 @@ export interface Surroundings {
   /**
    * What each of the other files of the project whose code has a word says by itself. Computed once for the text of a file,
    * however many scans ask; `look` must be a module-level function, and one that takes no word is computed once for all words.
-   * Undefined where very many files have the word, or one that cannot be read.
+   * Undefined where very many files have the word, or one that cannot be read. `may`: which files are asked.
    */
-  summaries<T>(mention: Mention, look: (alone: PyModule, word: string) => T): readonly T[] | undefined;
+  summaries<T>(
+    mention: Mention,
+    look: (alone: PyModule, word: string) => T,
+    may?: (path: string) => boolean,
+  ): readonly T[] | undefined;
   /** The first file that a summary was wanted of and that cannot be read, in words: `` `nets.py:12` cannot be read ``. */
   readonly unread: string | undefined;
+  /** The file that is scanned, whichever file asks on its behalf. */
+  home(): PyModule | undefined;
   /** What was asked so far, for telling whether the same answers would be given later. */
   readonly relied: Relied;
 }
@@ -64,6 +70,7 @@ export const ALONE: Surroundings = {
   naming: () => ({ modules: [], unread: undefined }),
   summaries: () => [],
   unread: undefined,
+  home: () => undefined,
   relied: [],
 };
 

@@ -1,6 +1,7 @@
 import { FAST_PATHS, NN_MODULE, VALUES_ONLY } from '../../library/names.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { BY_TEXT } from '../../semantic/by-text.js';
+import { summariesTogether } from '../../semantic/companions.js';
 import { attributeOfSelf, calledDefinition, classAround } from '../../semantic/definitions.js';
 import { definedElsewhere, leadsInside } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
@@ -182,7 +183,7 @@ function namedInProject(module: PyModule, kind: Rounding): readonly Named[] | un
     ...ROUNDING[kind].map((word) => ({ word, beside: [] })),
     ...(kind === 'attention' ? REFLECTING.map((word) => ({ word, beside: ['nn'] })) : []),
   ];
-  const files = words.map((mention) => module.around.summaries(mention, namedIn));
+  const files = words.map((mention) => summariesTogether(module, mention, namedIn));
   // Without its lines, which change.
   const own = words
     .flatMap(({ word }) => namedIn(module.alone, word))

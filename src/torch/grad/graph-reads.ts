@@ -2,6 +2,7 @@ import { cutsGraph, isOfModule, row } from '../../library/library.js';
 import { PLAIN_BASES } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
+import { summariesTogether } from '../../semantic/companions.js';
 import { ancestryOf } from '../../semantic/definitions.js';
 import { isOnlyAsked, isParsed } from '../../semantic/given-away.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -46,7 +47,7 @@ function findReadIn(module: PyModule, name: string): boolean {
 function isReadAnywhere(module: PyModule, name: string, look: typeof readsGraphOf): boolean {
   const names = new Set([name]);
   for (const each of names) {
-    const files = each === '' ? undefined : module.around.summaries({ word: each, beside: [] }, look);
+    const files = each === '' ? undefined : summariesTogether(module, { word: each, beside: [] }, look);
     if (files === undefined || names.size > MOST_NAMES || readsField(module, each)) return true;
     for (const found of [look(module.alone, each), ...files]) {
       if (found === 'all') return true;

@@ -3,6 +3,7 @@ import { AUTOGRAD_FUNCTIONS, CACHING } from '../../library/names.js';
 
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { nameOf } from '../../semantic/called-name.js';
+import { summariesTogether } from '../../semantic/companions.js';
 import { ancestryOf, attributeOfSelf, calledDefinition } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -81,7 +82,7 @@ function methodsRun(code: PyNode, network: string): readonly string[] {
 }
 
 function keptAnywhere(module: PyModule, word: string): readonly ForwardKeeps[] | undefined {
-  const others = module.around.summaries({ word, beside: [] }, keptIn);
+  const others = summariesTogether(module, { word, beside: [] }, keptIn);
   return others && [module.alone.memo(keptIn, word), ...others];
 }
 

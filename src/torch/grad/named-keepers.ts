@@ -1,6 +1,7 @@
 import { foundAnywhere, isAnywhere } from '../../semantic/anywhere.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { nameOf } from '../../semantic/called-name.js';
+import { summariesTogether } from '../../semantic/companions.js';
 import { ancestryOf, attributeOfSelf, calledDefinition, classAround } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -101,7 +102,7 @@ function isNoClass(alone: PyModule, name: string): boolean {
 function findKept(module: PyModule, name: string, look: typeof doneByFunction): string | undefined {
   const further = new Set<string>();
   const keptBy = (asked: string, by: typeof doneByFunction): string | undefined => {
-    const files = module.around.summaries({ word: asked, beside: [] }, by);
+    const files = summariesTogether(module, { word: asked, beside: [] }, by);
     if (files === undefined || further.size > MOST_HANDED) return name;
     const all = [...files, by(module.alone, asked)];
     for (const next of all.flatMap(({ hands }) => hands)) further.add(next);

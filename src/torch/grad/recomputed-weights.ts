@@ -1,6 +1,7 @@
 import { PARAMETRIZE, RECOMPUTING } from '../../library/names.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { READS_NAMES } from '../../semantic/by-text.js';
+import { summariesTogether } from '../../semantic/companions.js';
 import { attributeOfSelf } from '../../semantic/definitions.js';
 import { placeOf } from '../../semantic/gate.js';
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
@@ -34,7 +35,7 @@ interface Spoken {
 export function recomputedWeight(module: PyModule): KeptState | undefined {
   const wholes = [...RECOMPUTING].map((path) => path.slice(path.lastIndexOf('.') + 1));
   for (const word of new Set(wholes)) {
-    const files = module.around.summaries({ word, beside: [] }, recomputedIn);
+    const files = summariesTogether(module, { word, beside: [] }, recomputedIn);
     if (files === undefined) return UNREAD;
     const all = [recomputedIn(module.alone, word), ...files];
     const isPassed =
@@ -114,7 +115,7 @@ function takesFromFile(alone: PyModule, name: string): boolean {
 
 function isWeightRead(module: PyModule, name: string): boolean {
   if (name === '' || module.alone.memo(readsWeight, name)) return true;
-  const files = module.around.summaries({ word: name, beside: [] }, readsWeight);
+  const files = summariesTogether(module, { word: name, beside: [] }, readsWeight);
   return files === undefined || files.includes(true);
 }
 
@@ -138,7 +139,7 @@ export function cachedParametrization(module: PyModule): string | undefined {
 }
 
 function findCachedParametrization(module: PyModule): string | undefined {
-  const files = module.around.summaries({ word: 'cached', beside: ['parametrize'] }, cachedIn);
+  const files = summariesTogether(module, { word: 'cached', beside: ['parametrize'] }, cachedIn);
   if (files === undefined) return 'of one of many files';
   return [cachedIn(module.alone), ...files].find((place) => place !== undefined);
 }

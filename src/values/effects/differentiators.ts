@@ -1,5 +1,6 @@
 import { AUTOGRAD_FUNCTIONS, DIFFERENTIATION_WORDS, PLAIN_BASES, TORCH_DATA } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
+import { summariesTogether } from '../../semantic/companions.js';
 import { ancestryOf, attributeOfSelf, methodsOf } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
@@ -91,7 +92,7 @@ function* findDifferentiators(module: PyModule): Generator<Differentiator | unde
     }
   }
   for (const word of DIFFERENTIATION_WORDS) {
-    const files = module.around.summaries({ word, beside: [] }, differentiatorsIn);
+    const files = summariesTogether(module, { word, beside: [] }, differentiatorsIn);
     if (files === undefined) return yield undefined;
     yield* add(files);
   }
@@ -101,7 +102,7 @@ function* findDifferentiators(module: PyModule): Generator<Differentiator | unde
     if (asked.has(question) || !isCalledByName(at)) continue;
     asked.add(question);
     const look = at.isRead ? readersIn : callersIn;
-    const files = asked.size > MOST_CALLED ? undefined : module.around.summaries(mention, look);
+    const files = asked.size > MOST_CALLED ? undefined : summariesTogether(module, mention, look);
     if (files === undefined) return yield undefined;
     yield* add([...files, look(module.alone, at.name)].map((all) => all.map((each) => because(each, at))));
   }

@@ -1,3 +1,4 @@
+import { summariesTogether } from '../../semantic/companions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { modulesAround } from '../../semantic/imported-modules.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -96,12 +97,12 @@ function askingAround(module: PyModule, look: typeof askingForMode): readonly As
     ...CATCHES.map((word) => ({ word, beside: REFUSED })),
   ];
   for (const mention of mentions) {
-    const files = module.around.summaries(mention, look);
+    const files = summariesTogether(module, mention, look);
     if (files === undefined) return undefined;
     asking.push(...files.flat());
   }
   for (const word of OVERLOADS) {
-    const files = module.around.summaries({ word, beside: [] }, overloadAsking);
+    const files = summariesTogether(module, { word, beside: [] }, overloadAsking);
     if (files === undefined) return undefined;
     for (const owner of [overloadAsking(module.alone, word), ...files])
       if (owner !== undefined) asking.push({ owner });
@@ -123,7 +124,7 @@ function callersOf(module: PyModule, name: string): ReadonlySet<string> | undefi
   const found = new Set([name]);
   for (const each of found) {
     if (each === '') continue;
-    const files = module.around.summaries({ word: each, beside: [] }, callersIn);
+    const files = summariesTogether(module, { word: each, beside: [] }, callersIn);
     if (files === undefined || found.size > MOST_CALLERS) return undefined;
     for (const { isForward, names } of [callersIn(module.alone, each), ...files]) {
       if (isForward) return undefined;

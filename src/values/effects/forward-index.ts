@@ -3,6 +3,7 @@ import { CONTAINERS } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { attributeValues, givesOtherwise } from '../../semantic/attributes.js';
+import { summariesTogether } from '../../semantic/companions.js';
 import {
   ancestryOf,
   calledDefinition,
@@ -57,15 +58,15 @@ export function forwardFacts(module: PyModule): ForwardFacts | undefined {
 const MOST_HANDED = 64;
 
 function findFacts(module: PyModule): ForwardFacts | undefined {
-  const others = module.around.summaries({ word: 'forward', beside: [] }, factsIn);
-  const called = module.around.summaries({ word: '__call__', beside: [] }, factsIn);
+  const others = summariesTogether(module, { word: 'forward', beside: [] }, factsIn);
+  const called = summariesTogether(module, { word: '__call__', beside: [] }, factsIn);
   if (others === undefined || called === undefined) return undefined;
   const all = [module.alone.memo(factsIn, module.alone), ...others, ...called];
   const runs = all.flatMap((each) => each.runs);
   const takes = all.flatMap((each) => each.takes);
   const hands = new Set(all.flatMap((each) => each.hands));
   for (const name of hands) {
-    const found = module.around.summaries({ word: name, beside: [] }, runsOf);
+    const found = summariesTogether(module, { word: name, beside: [] }, runsOf);
     if (found === undefined || hands.size > MOST_HANDED) return undefined;
     for (const each of [...found, runsOf(module.alone, name)]) {
       runs.push(...each.runs);
@@ -102,7 +103,7 @@ export function iterationRuns(module: PyModule): readonly Passed[] | undefined {
 function findIterationRuns(module: PyModule): readonly Passed[] | undefined {
   const found: Passed[] = [...module.alone.memo(iterationRunsIn, module.alone)];
   for (const word of ITERATED) {
-    const files = module.around.summaries({ word, beside: [] }, iterationRunsIn);
+    const files = summariesTogether(module, { word, beside: [] }, iterationRunsIn);
     if (files === undefined) return undefined;
     found.push(...files.flat());
   }

@@ -1,6 +1,7 @@
 import { builtin, isPlain, isPlainMethod, onlyComputes } from '../../library/library.js';
 import { HOOKS, IS_GRAD_ENABLED, MEMORY } from '../../library/names.js';
 import { isDenied, placesTried } from '../../semantic/catching.js';
+import { summariesTogether } from '../../semantic/companions.js';
 import { definitionBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { callOf } from '../../semantic/function-uses.js';
@@ -40,7 +41,7 @@ export function keepingHook(module: PyModule, functionNode: PyNode): string | un
 
 function keptByHook(module: PyModule): string | undefined {
   for (const word of HOOKS) {
-    const files = module.around.summaries({ word, beside: [] }, firstKeeping);
+    const files = summariesTogether(module, { word, beside: [] }, firstKeeping);
     if (files === undefined)
       return `a \`${word}\` in one of many files (${module.around.unread ?? 'more than are looked into'})`;
     const found = files.find((place) => place !== undefined);

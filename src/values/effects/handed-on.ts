@@ -2,6 +2,7 @@ import { OPTIMIZERS, PARTIAL, PLAIN_BASES, TORCH_DATA } from '../../library/name
 import { isModuleClass } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { makersOf } from '../../semantic/attributes.js';
+import { summariesTogether } from '../../semantic/companions.js';
 import {
   ancestryOf,
   attributeOfSelf,
@@ -38,7 +39,7 @@ import type { PyNode } from '../../syntax/node.js';
 /** Whether somebody of the project may have a function of this name otherwise than by calling it. */
 export function isHandedOnByName(module: PyModule, name: string): boolean {
   if (module.memo(hasOwnRunner, module) && isAnywhere(module, name, usedAsValue)) return true;
-  const files = module.around.summaries({ word: name, beside: [] }, handedOn);
+  const files = summariesTogether(module, { word: name, beside: [] }, handedOn);
   if (files === undefined) return true;
   // Another method may take its place.
   const mayBeOther = (method: string) =>
