@@ -32,6 +32,9 @@ import {
 import { type TeacherRun, teacherSites } from './frozen-teacher/sites.js';
 
 /** A run and all that speaks against it. */
+/** Of the networks that a loss of features runs, as they are mostly called: only a reason to look. */
+const FEATURES = ['torchvision', 'vgg', 'VGG', 'Perceptual'];
+
 interface Looked {
   readonly run: TeacherRun;
   readonly doubts: ReturnType<typeof doubtsAboutRun>;
@@ -70,6 +73,7 @@ export const frozenTeacher: Transform<Found> = {
         'Where every use of the result is detached already, nothing about the network need be proven, and the forward no longer keeps what the `.detach()` throws away.',
         '`nn.MultiheadAttention` and the layers of `nn.Transformer` take a faster path in evaluation mode without gradients, which rounds differently; where the file, or one that it imports from the project, names them the fix is unsafe.',
         'Looked at are networks that the file puts into evaluation mode, copies (`deepcopy`, `load_state_dict(….state_dict())`) or makes by the same class as one that it trains, and those that a step which differentiates runs by the name of one from before (`old_net`, `teacher`), where the function, or one of the file that runs it, differentiates, or where it is the `compute_loss` of a transformers trainer. What Lightning differentiates is not seen.',
+        'In a file that differentiates nothing, the losses of two pictures are looked at: a part of a module (`self.vgg`) that one function runs twice, once on what all calls of all its objects give it without a graph. The other run keeps the graph of whatever the part asks gradients for.',
         'A result that is asked for its gradient, a network that `torch.compile` or TorchScript compiles, and a reentrant checkpoint that gets the result make the fix unsafe.',
       ],
     },
@@ -84,8 +88,8 @@ export const frozenTeacher: Transform<Found> = {
 
   skipsTests: true,
   prefilter: [
-    ['backward(', 'compute_loss'],
-    ['.eval()', '.train(', '.load_state_dict(', 'deepcopy(', 'parameters()'],
+    ['backward(', 'compute_loss', ...FEATURES],
+    [...FEATURES, '.eval()', '.train(', '.load_state_dict(', 'deepcopy(', 'parameters()'],
   ],
 
   *detect(module) {

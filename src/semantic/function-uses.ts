@@ -41,7 +41,9 @@ export function valuesGiven(
   const classNode = enclosingClass(functionNode);
   const isMaker = functionNode.name?.text === '__init__';
   const named = isMaker ? classNode?.name : functionNode.name;
-  if (named === undefined) return undefined;
+  // A forward is run by calls of its objects.
+  if (named === undefined || (classNode !== undefined && /^(?:forward|__call__)$/.test(named.text)))
+    return undefined;
   const scope = module.resolve(named);
   const own =
     isMaker && scope !== undefined

@@ -26,6 +26,7 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
 import { classOf, definitionCalled, definitionOfValue, valuesCalled } from './called.js';
+import { callsOfInstances } from './instance-calls.js';
 import { doubtsOfInstances, ownOptimizers } from './instances.js';
 import { ownNetwork, sharedBy } from './sharing.js';
 import { NetworkUses } from './uses.js';
@@ -96,6 +97,10 @@ class Follower extends NetworkUses implements Fate {
     return this;
   }
 
+  protected override isFollowed(module: PyModule, classNode: PyNode): boolean {
+    return callsOfInstances(module, classNode) !== undefined;
+  }
+
   /** What an expression gives: where it comes from, and who else has it. */
   object(module: PyModule, expression: PyNode | undefined, hops: number): undefined {
     const node = expression && unparenthesized(expression);
@@ -110,6 +115,9 @@ class Follower extends NetworkUses implements Fate {
         return this.#attribute(module, node, hops);
       case 'call':
         return this.#call(module, node, hops);
+      case 'assignment':
+        this.assigned(module, node.left, hops + 1);
+        return this.object(module, node.right, hops + 1);
       case 'conditional_expression':
         this.object(module, node.named[0], hops + 1);
         return this.object(module, node.named[2], hops + 1);
@@ -131,12 +139,21 @@ class Follower extends NetworkUses implements Fate {
 
   #origin(module: PyModule, write: PyNode, hops: number): undefined {
     const definition = definitionOf(write);
-    if (definition.kind === 'value') return this.object(module, definition.value, hops + 1);
+    if (definition.kind === 'value') {
+      this.#otherTargets(module, write, hops);
+      return this.object(module, definition.value, hops + 1);
+    }
     if (definition.kind === 'parameter') return this.#given(module, write, hops);
     const path = roleOf(write) === 'import' ? importedPath(write) : undefined;
     const bound = path === undefined ? undefined : boundElsewhere(module, path);
     if (bound?.node.type === 'assignment') return this.object(bound.module, bound.node.left, hops + 1);
     this.unknown(untrainedAtOrigin(write));
+  }
+
+  /** `student` of `student = teacher = Net()` */
+  #otherTargets(module: PyModule, write: PyNode, hops: number): void {
+    for (let at = write.closest('assignment')?.parent; at?.type === 'assignment'; at = at.parent)
+      this.assigned(module, at.left, hops + 1);
   }
 
   #given(module: PyModule, parameter: PyNode, hops: number): undefined {
@@ -177,8 +194,10 @@ class Follower extends NetworkUses implements Fate {
       if (use.kind === 'read') continue;
       const assignment = use.node.parent;
       const value = assignment?.left === use.node ? assignment.right : undefined;
-      if (use.kind === 'write' && value !== undefined) this.object(module, value, hops + 1);
-      else this.unknown(ask('untrained')`Does what \`${shown(use.node)}\` becomes stay untrained?`);
+      if (use.kind === 'write' && value !== undefined) {
+        this.#otherTargets(module, use.node, hops);
+        this.object(module, value, hops + 1);
+      } else this.unknown(ask('untrained')`Does what \`${shown(use.node)}\` becomes stay untrained?`);
     }
     this.usesOfAttribute(module, classNode, name, hops);
   }

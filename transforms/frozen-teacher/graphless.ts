@@ -43,6 +43,7 @@ import {
   valueWritten,
   withoutGradient,
 } from './inputs.js';
+import { valuesGivenToInstances } from './instance-calls.js';
 import { isSetting, isSettingPath } from './sharing.js';
 import { givenByTrainer } from './trainer.js';
 
@@ -184,7 +185,7 @@ export class Graphless {
     if (known !== undefined) return this.#of(known.module, known.node, undefined, depth + 1);
     if (givenByTrainer(module, node) === 'batch') return undefined;
     const owner = enclosingFunction(node);
-    const values = owner && valuesGiven(module, owner, node);
+    const values = owner && (valuesGivenToInstances(module, owner, node) ?? valuesGiven(module, owner, node));
     if (values === undefined || values.length === 0)
       return unknown(
         ask(

@@ -62,7 +62,7 @@ export function* differentiatedAlone(
     const { read, hops } = at;
     if (seen.has(read) || isCutWhereRead(module, read)) continue;
     seen.add(read);
-    const doubt = aloneAt(module, read, networks, (more) => {
+    const doubt = aloneAt(module, read, networks, run.beside, (more) => {
       for (const each of more) pending.push({ read: each, hops: hops + 1 });
       return hops < MAX_HOPS;
     });
@@ -74,6 +74,7 @@ function aloneAt(
   module: PyModule,
   read: PyNode,
   networks: ReadonlySet<string>,
+  beside: readonly PyNode[],
   follow: (reads: readonly PyNode[]) => boolean,
 ): GradDoubt | undefined {
   const statement = statementOf(read);
@@ -87,7 +88,8 @@ function aloneAt(
   ).find(({ value }) => value.contains(read));
   const inner = statement.type === 'expression_statement' ? statement.named[0] : undefined;
   const isAssignment = /^(?:augmented_)?assignment$/.test(inner?.type ?? '');
-  const value = isAssignment ? inner?.right : (backward?.value ?? inner ?? statement.named[0]);
+  const whole = isAssignment ? inner?.right : (backward?.value ?? inner ?? statement.named[0]);
+  const value = whole && elementWith(whole, read);
   // `y[done] = 0.0` writes into it, with or without a graph.
   if (inner?.left?.type === 'subscript' && inner.left?.contains(read))
     return inner.right !== undefined && valueOf(module, inner.right).kind === 'number'
@@ -101,7 +103,7 @@ function aloneAt(
   const caller = callsAround(value, read).find((each) => differentiatesInside(module, each));
   if (caller !== undefined)
     return unknown(only`Is \`${name}\` by itself ${ONLY_READ} in \`${shown(caller)}\`?`);
-  if (mixes(module, value, networks)) return reentrant(module, value, read);
+  if (mixes(module, value, networks, beside)) return reentrant(module, value, read);
   if (backward !== undefined)
     return isTrainedSomehow(module, value, networks)
       ? unknown(ask('more-to-differentiate')`Does \`${shown(value)}\` also depend on what is trained?`)
@@ -115,6 +117,14 @@ function aloneAt(
     if (reads !== undefined && follow(reads)) return undefined;
   }
   return unknown(only`Is \`${name}\` by itself ${ONLY_READ}?`);
+}
+
+/** `y` of `return y, loss`: who gets them together may differentiate it alone. */
+function elementWith(value: PyNode, read: PyNode): PyNode {
+  const node = unparenthesized(value);
+  if (!/^(?:expression_list|tuple|list|set|dictionary|pair)$/.test(node.type)) return value;
+  const element = node.named.find((each) => each.contains(read));
+  return element === undefined ? value : elementWith(element, read);
 }
 
 /** `torch.autograd.grad(loss, y)`, `y.requires_grad`, `y.retain_grad()`, `y.register_hook(f)`. */
@@ -193,17 +203,21 @@ function readsOfReturned(module: PyModule, functionNode: PyNode | undefined): re
   return uses.length > 0 || unread !== undefined ? undefined : calls.flatMap((call) => call ?? []);
 }
 
-/** A network that an optimizer trains, or a tensor that needs a gradient, certainly has a part in the value, with its graph. */
+/**
+ * A network that an optimizer trains, a tensor that needs a gradient, or a run of the same network that keeps its graph,
+ * certainly has a part in the value, with its graph.
+ */
 function mixes(
   module: PyModule,
   value: PyNode,
   networks: ReadonlySet<string>,
+  beside: readonly PyNode[],
   open: readonly PyNode[] = [],
 ): boolean {
   const node = unparenthesized(value);
   if (open.includes(node) || open.length > MAX_DEPTH) return false;
   const inside = (inner: PyNode | undefined): boolean =>
-    inner !== undefined && mixes(module, inner, networks, [...open, node]);
+    inner !== undefined && mixes(module, inner, networks, beside, [...open, node]);
   switch (node.type) {
     case 'identifier':
       return isMixed(module, node, inside);
@@ -225,7 +239,7 @@ function mixes(
       const callee = node.function;
       const path = callee && qualifiedName(module, callee);
       if (path !== undefined && row(path)?.graph === 'cut') return false;
-      if (asksForGradient(node)) return true;
+      if (asksForGradient(node) || beside.includes(node)) return true;
       return isTrained(module, callee, networks) || [...argumentsOf(node), receiverOf(node)].some(inside);
     }
     default:

@@ -1,6 +1,7 @@
 import { isOfModule } from '../../src/library/library.js';
+import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { methodCallsAt, placesOf } from '../../src/semantic/called-name.js';
-import { calledDefinition } from '../../src/semantic/definitions.js';
+import { calledDefinition, classAround } from '../../src/semantic/definitions.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import {
@@ -21,12 +22,14 @@ import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
 import { isForward, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
 import { isDifferentiatedAround, networksIn as networksOfFile } from '../../src/torch/grad/teachers.js';
+import { moduleKind } from '../../src/torch/module/modules.js';
 import { traceGraph } from '../../src/torch/module/networks.js';
 import { mayAskForGradients } from '../../src/torch/record/harmless.js';
 import { isNeeded } from '../../src/torch/record/needed.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { gradModeOf } from '../../src/values/value/gradient.js';
 import { plainBuffer } from '../../src/values/value/plain-buffer.js';
+import { Graphless } from './graphless.js';
 import { isLoss } from './inputs.js';
 import { networksIn } from './sinks.js';
 import { backwardsInVain, type InVain } from './thrown-away.js';
@@ -45,6 +48,8 @@ export interface TeacherRun {
   readonly isGuess: boolean;
   /** The networks are trained elsewhere: the backwards whose gradients are cleared before anybody reads them. */
   readonly inVain: InVain | undefined;
+  /** Runs of the same networks on what is trained, which come to the same values: those keep their graph. */
+  readonly beside: readonly PyNode[];
 }
 
 /** Such statements that follow one another. */
@@ -54,28 +59,81 @@ export interface TeacherSite {
 
 export function teacherSites(module: PyModule): readonly TeacherSite[] {
   if (switchesGradOff(module)) return [];
-  if (backwards(module).length === 0 && lossesOfTrainers(module).length === 0) return [];
+  const features = featureRuns(module);
+  if (backwards(module).length === 0 && lossesOfTrainers(module).length === 0) return grouped(features);
   const { teachers, trained } = networksOfFile(module);
   const runs = runsOf(module, [...teachers, ...guesses(module)]).map((run) => ({
     ...run,
     isGuess: !run.networks.some(({ text }) => teachers.has(text)),
     inVain: undefined,
+    beside: [],
   }));
   // One optimizer alone reads all that its backward does.
   const steps = new Set(methodCallsAt(module, '.step(').map((call) => receiverOf(call)?.text));
   const others = runsOf(module, steps.size > 1 ? trained : []).flatMap((run) => {
     if (runs.some(({ statement }) => statement === run.statement)) return [];
     const inVain = backwardsInVain(module, run.statement, run.networks);
-    return inVain === undefined ? [] : [{ ...run, isGuess: true, inVain }];
+    return inVain === undefined ? [] : [{ ...run, isGuess: true, inVain, beside: [] }];
   });
-  return grouped([...runs, ...others]);
+  const known = new Set([...runs, ...others].map(({ statement }) => statement));
+  return grouped([...runs, ...others, ...features.filter(({ statement }) => !known.has(statement))]);
+}
+
+/**
+ * `self.vgg(real)` beside `self.vgg(fake)` in a loss of two pictures: the parts of modules that one function runs on what
+ * carries no graph and on what may. Whatever of the part asks for gradients does so in both.
+ */
+function featureRuns(module: PyModule): readonly TeacherRun[] {
+  return module.memo(findFeatures, module);
+}
+
+function findFeatures(module: PyModule): readonly TeacherRun[] {
+  const calls = module.atWhere('self.', runsTwice).flatMap((self) => {
+    const callee = self.parent?.type === 'attribute' && self.parent.object === self ? self.parent : undefined;
+    return callee !== undefined && isCallee(callee) && !isGradOff(module, callee) ? [callee] : [];
+  });
+  const places = new Map<string, PyNode[]>();
+  for (const callee of calls) {
+    const key = `${enclosingFunction(callee)?.start} ${callee.text}`;
+    places.set(key, [...(places.get(key) ?? []), callee]);
+  }
+  return [...places.values()].flatMap((same) => featuresAmong(module, same));
+}
+
+/** `a = self.net(x)` and `b = self.net(y)`, going by the text. */
+function runsTwice(stretch: string): boolean {
+  const names = [...stretch.matchAll(/=\s*self\.(\w+)\(/g)].map(([, name]) => name);
+  return new Set(names).size < names.length;
+}
+
+/** Of the runs of one part in one function. */
+function featuresAmong(module: PyModule, callees: readonly PyNode[]): readonly TeacherRun[] {
+  const [network, ...others] = callees;
+  const owner = network && classAround(network);
+  if (owner === undefined || owner.self !== network?.object?.text || others.length === 0) return [];
+  if (moduleKind(module, owner.classNode).isModule !== 'yes' || isTestCode(module, network)) return [];
+  const isSet = attributeUses(module, owner.classNode, network.attribute?.text ?? '').some(
+    ({ kind }) => kind === 'write',
+  );
+  if (!isSet) return [];
+  const calls = callees.flatMap(({ parent }) => parent ?? []);
+  const isGiven = (call: PyNode) =>
+    argumentsOf(call).every((each) => new Graphless(module, new Set(), new Set()).doubt(each) === undefined);
+  const beside = calls.filter((call) => !isGiven(call));
+  if (beside.length === 0 || beside.length === calls.length) return [];
+  return calls.flatMap((call) => {
+    const run = beside.includes(call) ? undefined : runOf(module, statementOf(call), [call.function ?? call]);
+    return run === undefined || run.targets.length === 0
+      ? []
+      : [{ ...run, isGuess: true, inVain: undefined, beside }];
+  });
 }
 
 function isLossOfTrainer(module: PyModule, functionNode: PyNode): boolean {
   return lossesOfTrainers(module).includes(functionNode);
 }
 
-type Run = Omit<TeacherRun, 'isGuess' | 'inVain'>;
+type Run = Omit<TeacherRun, 'isGuess' | 'inVain' | 'beside'>;
 
 /** The statements beside a backward that run one of these networks. */
 function runsOf(module: PyModule, networks: Iterable<string>): readonly Run[] {

@@ -48,6 +48,25 @@ export abstract class NetworkUses {
   /** What an expression gives: where it comes from, and who else has it. */
   abstract object(module: PyModule, expression: PyNode | undefined, hops: number): undefined;
 
+  /** All objects of a class are followed by themselves, and nothing takes their parameters. */
+  protected isFollowed(_module: PyModule, _classNode: PyNode): boolean {
+    return false;
+  }
+
+  /** It runs here. */
+  protected called(_module: PyModule, _call: PyNode): undefined {}
+
+  /** A function gets each of its parts. */
+  protected applied(_call: PyNode): undefined {}
+
+  /** A copy has parameters of its own. */
+  protected copied(_module: PyModule, _call: PyNode, _hops: number): undefined {}
+
+  /** What a library makes of it has it inside. */
+  protected wrapped(module: PyModule, call: PyNode, _path: string, hops: number): undefined {
+    return this.use(module, call, hops + 1);
+  }
+
   /** The network is trained, as `because` says; where that may be another network, it is asked about. */
   protected refute(because: string, trainer?: Elsewhere): undefined {
     if (this.#isCertain) this.doubts.push(no(because, trainer));
@@ -67,13 +86,13 @@ export abstract class NetworkUses {
     const key = `${module.path} ${scope?.node.start} ${scope?.kind} ${name.text}`;
     if (scope === undefined || this.#used.has(key)) return;
     this.#used.add(key);
-    for (const read of module.reads(scope, name.text)) this.#use(module, read, hops);
+    for (const read of module.reads(scope, name.text)) this.use(module, read, hops);
     const [write] = scope === module.scope ? module.writes(scope, name.text) : [];
     if (write === undefined) return;
     const { uses, unread } = usesElsewhere(module, write, { may: () => true, byName: false });
     if (unread !== undefined)
       this.unknown(ask('untrained')`Does \`${name.text}\` stay untrained in ${unread}?`);
-    for (const each of uses) this.#use(each.module, each.node, hops + 1);
+    for (const each of uses) this.use(each.module, each.node, hops + 1);
   }
 
   protected usesOfAttribute(module: PyModule, classNode: PyNode, name: string, hops: number): undefined {
@@ -83,13 +102,14 @@ export abstract class NetworkUses {
     const owner = classNode.name?.text ?? '';
     if (isTrainedBy(module, classNode, name)) this.refute(`\`${owner}\` trains its \`${name}\``);
     if (moduleKind(module, classNode).isModule !== 'no') {
-      if (mayBeTakenWhole(module, classNode))
+      const isOpen = !this.isFollowed(module, classNode);
+      if (isOpen && mayBeTakenWhole(module, classNode))
         this.unknown(
           ask(
             'optimizer-without-part',
           )`Does every optimizer of \`${owner}\` leave out the parameters of its part \`${name}\`?`,
         );
-      if (mayBeWrapped(module, classNode))
+      if (isOpen && mayBeWrapped(module, classNode))
         this.unknown(
           ask(
             'ddp-without-part',
@@ -109,7 +129,7 @@ export abstract class NetworkUses {
         ask('unreached-attribute')`Is \`.${name}\` of \`${owner}\` out of reach of \`${shown(reflected)}\`?`,
       );
     for (const use of attributeUses(module, classNode, name))
-      if (use.kind === 'read') this.#use(module, use.node, hops);
+      if (use.kind === 'read') this.use(module, use.node, hops);
     const { uses, unread } = attributeUsesElsewhere(module, classNode, name, {
       may: () => true,
       byName: true,
@@ -127,16 +147,17 @@ export abstract class NetworkUses {
   #perhaps({ module, node, isCertain }: UseElsewhere, hops: number): undefined {
     const before = this.#isCertain;
     this.#isCertain &&= isCertain;
-    this.#use(module, node, hops);
+    this.use(module, node, hops);
     this.#isCertain = before;
   }
 
   /** One place where the network stands. */
-  #use(module: PyModule, node: PyNode, hops: number): undefined {
+  protected use(module: PyModule, node: PyNode, hops: number): undefined {
     const holder = node.parent;
     if (hops > MAX_HOPS) return this.unknown(untrained(shown(node)));
     switch (holder?.type) {
       case 'call':
+        return this.called(module, holder);
       case 'expression_statement':
       case 'comparison_operator':
       case 'not_operator':
@@ -149,7 +170,7 @@ export abstract class NetworkUses {
       case 'parenthesized_expression':
       case 'conditional_expression':
       case 'boolean_operator':
-        return this.#use(module, holder, hops);
+        return this.use(module, holder, hops);
       case 'attribute':
         return this.#member(module, node, holder, hops);
       case 'argument_list':
@@ -157,11 +178,13 @@ export abstract class NetworkUses {
       case 'keyword_argument':
         return this.#argument(module, node, holder, holder.parent?.parent, hops);
       case 'assignment':
-        return this.#assigned(module, holder.left, hops);
+        this.assigned(module, holder.left, hops);
+        // `net = teacher = Net()`
+        return holder.parent?.type === 'assignment' ? this.use(module, holder, hops) : undefined;
       case 'list':
       case 'pair':
       case 'dictionary':
-        if (isGivenToModule(module, holder)) return this.#use(module, holder, hops + 1);
+        if (isGivenToModule(module, holder)) return this.use(module, holder, hops + 1);
         break;
       case 'expression_list':
       case 'tuple':
@@ -178,7 +201,7 @@ export abstract class NetworkUses {
     this.unknown(untrained(shown(node), holder ?? node));
   }
 
-  #assigned(module: PyModule, target: PyNode | undefined, hops: number): undefined {
+  protected assigned(module: PyModule, target: PyNode | undefined, hops: number): undefined {
     if (target?.type === 'identifier') return this.usesOf(module, target, hops + 1);
     const object = target?.type === 'attribute' ? target.object : undefined;
     const classNode = object && classBehind(module, object);
@@ -192,7 +215,7 @@ export abstract class NetworkUses {
     const assignment = values.parent;
     const targets = assignment?.type === 'assignment' ? assignment.left?.named : undefined;
     if (assignment?.right === values && targets?.length === values.named.length)
-      return this.#assigned(module, targets[values.named.indexOf(node)], hops);
+      return this.assigned(module, targets[values.named.indexOf(node)], hops);
     this.unknown(untrained(shown(node), values));
   }
 
@@ -206,12 +229,14 @@ export abstract class NetworkUses {
     if (name === 'state_dict' && keywordArgument(call, 'keep_vars') !== undefined)
       return this.unknown(ask('untrained')`Do the parameters that \`${shown(call)}\` gives stay untrained?`);
     if (walksModule(name)) return this.#walked(module, call, isPart);
-    if (givesModule(name)) return this.#use(module, call, hops);
+    if (name === 'apply') this.applied(call);
+    if (givesModule(name)) return this.use(module, call, hops);
     if (/hook|^add_module$|^register_/.test(name))
       return this.unknown(
         ask('works-without-graph')`Does what \`${shown(attribute)}\` registers work without the graph?`,
       );
-    if (isOfModule(name) || name === 'forward') return;
+    if (name === 'forward' || name === '__call__') return this.called(module, call);
+    if (isOfModule(name)) return;
     const doubt = givesParameters(module, name);
     if (doubt !== undefined)
       this.unknown(
@@ -233,7 +258,7 @@ export abstract class NetworkUses {
   /** `net.module`, `net.encoder(x)`, `net.fc.in_features`; what is set there may be shared with another network. */
   #part(module: PyModule, attribute: PyNode, hops: number): undefined {
     const name = attribute.attribute?.text ?? '';
-    if (name === 'module') return this.#use(module, attribute, hops);
+    if (name === 'module') return this.use(module, attribute, hops);
     this.parts.add(name);
     if (isPlainAttribute(name)) return;
     const holder = attribute.parent;
@@ -267,7 +292,7 @@ export abstract class NetworkUses {
     const isFree = callee.type === 'identifier' && module.resolve(callee) === undefined;
     if (isFree && LOOKED_AT.test(callee.text) && builtin(callee.text) !== undefined) return;
     const path = qualifiedName(module, callee);
-    if (path === DEEP_COPY) return;
+    if (path === DEEP_COPY) return this.copied(module, call, hops);
     if (path === `${PARAMETRIZE}.register_parametrization`)
       return this.unknown(
         ask('shares-nothing')`Does \`${shown(call)}\` set something that no trained network shares?`,
@@ -276,7 +301,7 @@ export abstract class NetworkUses {
     if (found !== undefined) return this.#handed(found, module, argument, call, hops);
     // What a library makes of it may hold it, and has its parameters among its own then.
     if (path !== undefined && (isModelMaker(path) || isOfKnownPackage(path)))
-      return this.#use(module, call, hops + 1);
+      return this.wrapped(module, call, path, hops);
     this.unknown(
       ask('untrained-by')`Does \`${shown(callee)}\`, which gets \`${shown(node)}\`, leave it untrained?`,
     );
@@ -291,7 +316,7 @@ export abstract class NetworkUses {
     if (parameter === undefined)
       return this.unknown(ask('untrained-by')`Does \`${callee}\` leave \`${this.name}\` untrained?`);
     const isHeld = node.type === 'class_definition' && moduleKind(there, node).isModule !== 'no';
-    if (isHeld || isReturned(there, node, parameter)) this.#use(module, call, hops + 1);
+    if (isHeld || isReturned(there, node, parameter)) this.use(module, call, hops + 1);
     this.factories.add(node);
     this.usesOf(there, parameter, hops + 1);
   }

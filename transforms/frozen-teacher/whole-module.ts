@@ -24,11 +24,16 @@ export function mayBeTakenWhole(module: PyModule, classNode: PyNode): boolean {
   return module.memo(findTaken, classNode);
 }
 
+/** A file of the project takes parts of modules, or their parameters, in a way that is not followed. */
+export function mayBeTakenUnseen(module: PyModule): boolean {
+  return UNFOLLOWED.some((word) => isNamedAnywhere(module, word));
+}
+
 function findTaken(module: PyModule, classNode: PyNode): boolean {
   const { name } = classNode;
   // What nobody here makes is there for others.
   if (name === undefined || !isMade(module, name)) return true;
-  if (UNFOLLOWED.some((word) => isNamedAnywhere(module, word))) return true;
+  if (mayBeTakenUnseen(module)) return true;
   const words = [...WALKS, 'apply', 'getattr'];
   const files = words.map((word) => module.around.naming({ word, beside: [] }, () => true));
   if (files.some(({ unread }) => unread !== undefined)) return true;
