@@ -2,7 +2,7 @@ import type { PyModule } from '../semantic/module.js';
 import type { PyNode } from '../syntax/node.js';
 import { trainingCallReached } from './effects/calls.js';
 import { differentiatingModuleAround } from './effects/elsewhere.js';
-import { gradUseReached } from './effects/grad.js';
+import { differentiatingModule, gradUseReached } from './effects/grad.js';
 import { differentiatingCaller, entersGradOff, isGradOff, onlyRunsGradOff } from './effects/mode.js';
 
 /** What running a function, or a part of one, does to graphs and gradients. Each answer is computed when it is asked for. */
@@ -13,17 +13,18 @@ class Effects {
   ) {}
 
   /**
-   * That it differentiates, or what it runs in its file does; of one that runs networks also that a network of the project does
-   * so in its forward. Clauses that follow "because".
+   * That it differentiates, or what it runs in its file does; of one that runs networks also that a network of the file does
+   * so in its forward, or one that is imported. Clauses that follow "because".
    */
-  *differentiation(runsNetworks: boolean): Generator<string> {
+  *differentiation(runs: 'networks' | 'networks of its file' | 'none'): Generator<string> {
     const reached = gradUseReached(this.module, this.node);
     const via = reached?.via?.name?.text;
     if (reached !== undefined)
       yield via === undefined
         ? `it ${reached.use.words}`
         : `it may run \`${via}\`, which ${reached.use.words}`;
-    const inner = runsNetworks ? differentiatingModuleAround(this.module) : undefined;
+    if (runs === 'none') return;
+    const inner = (runs === 'networks' ? differentiatingModuleAround : differentiatingModule)(this.module);
     if (inner !== undefined) yield `it may run \`${inner.name}\`, whose forward ${inner.use.words}`;
   }
 

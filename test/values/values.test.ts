@@ -30,7 +30,9 @@ def step(loss):
   it('say what a function does', () => {
     const [f, step] = module.root.childrenOfType('function_definition');
     if (f === undefined || step === undefined) throw new Error('two functions');
-    expect([...effectsOf(module, f).differentiation(true)]).toEqual([]);
-    expect([...effectsOf(module, step).differentiation(true)]).toEqual([expect.stringContaining('backward')]);
+    expect([...effectsOf(module, f).differentiation('networks')]).toEqual([]);
+    expect([...effectsOf(module, step).differentiation('networks')]).toEqual([
+      expect.stringContaining('backward'),
+    ]);
   });
 });

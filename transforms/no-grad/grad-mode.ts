@@ -1,6 +1,7 @@
 import { callOf, functionUses } from '../../src/semantic/function-uses.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
+import { ownNodes } from '../../src/semantic/statements.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
@@ -15,7 +16,7 @@ export function hasGradMode(module: PyModule, functionNode: PyNode): boolean {
   return (
     switchesGradOff(module) ||
     isTestCode(module, functionNode) ||
-    isTest(functionNode) ||
+    isTest(module, functionNode) ||
     isCalledByTraining(module, functionNode) ||
     effectsOf(module, functionNode).isGradOff
   );
@@ -34,10 +35,12 @@ export function isOnlyRunWithoutGrad(module: PyModule, functionNode: PyNode): bo
   );
 }
 
-/** `test_…()` without parameters is a test; with some it is an evaluation of that name. */
-function isTest(functionNode: PyNode): boolean {
+/** `test_…()` without parameters is a test; with some, or where its file runs it over a loop of batches, it is an evaluation of that name. */
+function isTest(module: PyModule, functionNode: PyNode): boolean {
   const name = functionNode.name?.text ?? '';
-  return name.startsWith('test_') && functionNode.parameters?.named.length === 0;
+  if (!name.startsWith('test_') || functionNode.parameters?.named.length !== 0) return false;
+  const loops = [...ownNodes(functionNode)].some(({ type }) => type === 'for_statement');
+  return !loops || functionUses(module, functionNode).length === 0;
 }
 
 /** Whether the file may speak of torch although it does not import it. */

@@ -155,10 +155,13 @@ function* refusals(
 ): Generator<GradDoubt> {
   if (isAsync(functionNode))
     yield no('the decorator does nothing on an `async def`: it only wraps the creation of the coroutine');
-  const effects = effectsOf(module, functionNode);
-  for (const clause of effects.differentiation(runs.length > 0)) yield no(clause);
+  yield* differentiation(
+    module,
+    functionNode,
+    runs.map(({ model }) => model),
+  );
   if (isTrainingByName(functionNode)) yield no('its name says that it trains');
-  const { trains } = effects;
+  const { trains } = effectsOf(module, functionNode);
   if (trains !== undefined) yield no(trains);
   const compiler = compilerOf(module, functionNode);
   const scripted = scriptedElsewhere(module, functionNode);
@@ -172,6 +175,18 @@ function* refusals(
         'compiles-decorated',
       )`Does \`torch.compile()\` take \`${functionNode.name?.text}\` with the decorator, too?`,
     );
+}
+
+/** That some code, or a network that it runs, differentiates. An imported class that none of these networks is, or has, is no reason. */
+export function* differentiation(
+  module: PyModule,
+  node: PyNode,
+  models: readonly PyNode[],
+): Generator<GradDoubt> {
+  const mayBe = (model: PyNode) =>
+    differentiatingNetwork(module, model, (other) => mayHold(module, model, other)) !== undefined;
+  const runs = models.length === 0 ? 'none' : models.some(mayBe) ? 'networks' : 'networks of its file';
+  for (const clause of effectsOf(module, node).differentiation(runs)) yield no(clause);
 }
 
 function iteratesOver(functionNode: PyNode): boolean {

@@ -33,7 +33,7 @@ import { valuesPutInto } from '../../values/value/put-into.js';
 import { GradTrace } from '../../values/value/trace.js';
 import { mayCarryGraph } from '../../values/value/trace-kinds.js';
 import { callersElsewhere, isOnlyHandedToRead } from '../grad/callers.js';
-import { type GradDoubt, no, unknown } from '../grad/doubts.js';
+import { differentiation, type GradDoubt, no, unknown } from '../grad/doubts.js';
 import { switchesToTraining } from '../grad/evaluation.js';
 import { networkRunBy } from '../grad/numeric-runs.js';
 import { ONLY_READ } from '../questions.js';
@@ -101,9 +101,8 @@ function* doubtsAboutPart(part: Part, statement: PyNode): Generator<GradDoubt> {
 }
 
 function* refusals(module: PyModule, loop: PyNode, models: readonly PyNode[]): Generator<GradDoubt> {
-  const effects = effectsOf(module, loop);
-  for (const clause of effects.differentiation(true)) yield no(clause);
-  const { trains } = effects;
+  yield* differentiation(module, loop, models);
+  const { trains } = effectsOf(module, loop);
   if (trains !== undefined) yield no(trains);
   const mode = models.find(({ text }) => [...ownCalls(loop)].some((call) => switchesToTraining(call, text)));
   if (mode !== undefined) yield no(`\`${mode.text}\` is put back into training mode inside`);

@@ -64,6 +64,16 @@ export function putsOnObject(alone: PyModule, name: string): boolean {
   });
 }
 
+/** `trainer.penalty = Penalty()`: what is called may be an object that was made, but for those of libraries. */
+export function setsMade(alone: PyModule, name: string): boolean {
+  return alone.words(name).some(({ parent: target }) => {
+    const value =
+      target?.parent?.type === 'assignment' && target.parent.left === target ? target.parent : undefined;
+    const made = target?.type === 'attribute' && value?.right?.type === 'call' ? value.right : undefined;
+    return made !== undefined && !isOfKnownPackage(calledPath(alone, made) ?? '');
+  });
+}
+
 /** Nobody puts anything into what is found by a name, or hands it to others who may. */
 export function staysWhole(module: PyModule, name: string): boolean {
   return !isAnywhere(module, name, changesPart);

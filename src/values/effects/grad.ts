@@ -1,9 +1,11 @@
 import { packageOf, row } from '../../library/library.js';
 import { GRADIENT_CLUES, LR_SCHEDULERS } from '../../library/names.js';
+import { isModuleClass } from '../../library/paths.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { classBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
+import { isFreshContainer } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
 import { functionsAround, methodsByName, reachedFrom, reaching } from '../../semantic/reach.js';
@@ -119,7 +121,7 @@ function isLayer(module: PyModule, attribute: PyNode): boolean {
     values.length > 0 &&
     values.every((value) => {
       const path = value.type === 'call' ? calledPath(module, value) : undefined;
-      return path === undefined ? classBehind(module, value) !== undefined : row(path)?.is !== undefined;
+      return path === undefined ? classBehind(module, value) !== undefined : isModuleClass(path);
     })
   );
 }
@@ -129,6 +131,9 @@ function isComputed(module: PyModule, name: PyNode): boolean {
   const ways = waysGiven(module, name);
   // `backward_edge = fit(points)`: whoever makes a function that differentiates, does so itself, where it shows.
   if (name.text !== 'backward' && ways.length > 0 && ways.every(({ kind }) => MADE.has(kind))) return true;
+  // A list is no function; one that it may hold shows where it is put in.
+  if (ways.length > 0 && ways.every((way) => way.kind === 'value' && isFreshContainer(way.value)))
+    return true;
   const around = name.closest('call');
   if (around !== undefined && row(calledPath(module, around) ?? '') === undefined) return false;
   return (

@@ -24,7 +24,7 @@ import {
   differentiatorsIn,
   type Suspect,
 } from './differentiators.js';
-import { putsOnObject } from './foreign-layers.js';
+import { putsOnObject, setsMade } from './foreign-layers.js';
 import { forwardFacts, ITERATED, iterationRuns, runsOnlyLayers } from './forward-index.js';
 import { SETS_MODE } from './grad.js';
 import { isHandedOnByName } from './handed-on.js';
@@ -214,11 +214,12 @@ export function switchingNetwork(module: PyModule, receiver: PyNode): Suspect | 
   );
 }
 
-/** A function that differentiates, where something of the project sets an attribute of the name that is called. */
+/** A function or network that differentiates, where something of the project sets an attribute of the name that is called. */
 export function differentiatingAttribute(module: PyModule, call: PyNode): Suspect | undefined {
   const name = methodName(call);
   if (name === undefined || isMethodOfLibraries(name)) return undefined;
-  return isAnywhere(module, name, setsAttribute) ? functionTaking(module, call) : undefined;
+  const taken = isAnywhere(module, name, setsAttribute) ? functionTaking(module, call) : undefined;
+  return taken ?? (isAnywhere(module, name, setsMade) ? differentiatesWhenCalled(module, false) : undefined);
 }
 
 /** A function that differentiates, is handed around and takes what a call gives. */

@@ -124,6 +124,8 @@ export class Origins {
     // Its forward may be replaced by a function of the project.
     const replaced = forwardFacts(module)?.isReplaced === false ? undefined : this.whenCalled(module);
     const isLayer = isModuleClass(path) && !CONTAINERS.has(path);
+    if (!isLayer && module.memo(grown, module).some((each) => isMadeBy(module, each, call, 0)))
+      return 'unknown';
     return worst([
       replaced ?? 'clean',
       ...argumentsOf(call).map((each) => this.#inside(module, each, isLayer, hops)),
@@ -228,4 +230,34 @@ function worst(answers: readonly Answer[]): Answer {
 
 function isBuiltin(module: PyModule, callee: PyNode): boolean {
   return isUnbound(module, callee) && isOfPython(callee.text);
+}
+
+/** `blocks.append(…)`, `blocks[0] = …`: what is put into something after it was made. */
+function grown(module: PyModule): readonly PyNode[] {
+  return [...module.root.walk()].flatMap((node) => {
+    if (node.type === 'call') return GROWS.test(methodName(node) ?? '') ? (receiverOf(node) ?? []) : [];
+    return node.type === 'assignment' && node.left?.type === 'subscript' ? (node.left.value ?? []) : [];
+  });
+}
+
+const GROWS = /^(?:add_module|append|extend|insert|register_module|update|__setitem__|__iadd__)$/;
+
+/** Whether a name may hold what a call made. */
+function isMadeBy(module: PyModule, name: PyNode, call: PyNode, hops: number): boolean {
+  const values =
+    name.type === 'attribute'
+      ? (attributeValues(module, name) ?? [])
+      : name.type === 'identifier'
+        ? waysGiven(module, name).flatMap((way) => (way.kind === 'value' ? way.value : []))
+        : [];
+  return values.some((value) => {
+    let at = unparenthesized(value);
+    for (
+      let inner = receiverOf(at);
+      at !== call && inner && givesModule(methodName(at) ?? '');
+      inner = receiverOf(at)
+    )
+      at = inner;
+    return at === call || (hops < MAX_HOPS && isMadeBy(module, at, call, hops + 1));
+  });
 }
