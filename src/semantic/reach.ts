@@ -74,7 +74,9 @@ function namesOf(module: PyModule, functionNode: PyNode): readonly string[] {
 }
 
 /** What naming a class may run. */
-const OF_OBJECTS: readonly string[] = ['__init__', '__call__', 'forward'];
+const OF_OBJECTS: readonly string[] = [
+  ...['__init__', '__new__', '__post_init__', '__call__', 'forward', '__enter__', '__exit__'],
+];
 
 /** What stands behind `def` and `class`, going by the text, and what holds a function: no other name can run code of the file. */
 function definedNames(module: PyModule): ReadonlySet<string> {

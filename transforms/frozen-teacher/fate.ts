@@ -76,14 +76,14 @@ class Follower extends NetworkUses implements Fate {
   readonly #made = new Set<string>();
   /** What is open where a function that others may import is given the network. */
   #outer: Question | undefined;
-  #isOfProgram = false;
+  #isClosed = false;
   /** Attributes by which it holds optimizers of its own parameters. */
   readonly #own = new Set<string>();
 
   /** The network as it is known at one place. */
   follow(module: PyModule, network: PyNode): this {
     this.object(module, network, 0);
-    if (this.#outer !== undefined && !this.#isOfProgram) this.unknown(this.#outer);
+    if (this.#outer !== undefined && !this.#isClosed) this.unknown(this.#outer);
     const own = [...this.#own].find((each) => this.parts.has(each));
     if (own !== undefined) this.isTrained = true;
     if (own !== undefined)
@@ -170,7 +170,7 @@ class Follower extends NetworkUses implements Fate {
       'untrained',
     )`Does the \`${parameter.text}\` that \`${name}\` is given stay untrained in code outside this project, too?`;
     const isClosed = (each: PyModule) => isProgram(each) || !(isNotebook(each) || isInstallable(each));
-    this.#isOfProgram ||= [module, ...given.map((each) => each.module)].some(isClosed);
+    this.#isClosed ||= [module, ...given.map((each) => each.module)].some(isClosed);
     for (const each of given) this.object(each.module, each.node, hops + 1);
   }
 

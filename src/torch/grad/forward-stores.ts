@@ -15,6 +15,7 @@ import { makerOf } from '../../semantic/elsewhere.js';
 import type { Definition } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { argumentsByName } from '../../semantic/parameters.js';
 import {
   argumentValue,
   contextManagers,
@@ -23,18 +24,19 @@ import {
   givenTo,
   isTarget,
   methodName,
+  ownNodes,
   receiverOf,
   rootOf,
   unparenthesized,
   valuesAssigned,
 } from '../../semantic/statements.js';
-import { readsOf, waysReaching } from '../../semantic/variables.js';
+import { isUnbound, readsOf, waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { valueOf } from '../../values/index.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { isFunction, keepsGiven } from '../../values/value/names.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
-import { changedBy, outlivingName } from './outliving.js';
+import { changedBy, outlivingNames, parametersBehind } from './outliving.js';
 
 /** A value that may have a graph, put where it outlives the call: on `self`, in a global, in what those hold. */
 export interface Store {
@@ -50,15 +52,15 @@ export function* storesOf(module: PyModule, functionNode: PyNode): Generator<Sto
   for (const node of (functionNode.body ?? functionNode).walk()) {
     // `type(self).last = value` reads like one to the parser.
     if (node.type === 'type_alias_statement') yield { into: node, name: '', isHeld: true };
-    for (const { target, values, name } of putBy(module, node)) {
-      const isChanged = node.type === 'call' || node.type === 'augmented_assignment';
-      const found =
-        outlivingName(module, functionNode, target, isChanged) ??
-        givenName(module, functionNode, node, target);
-      if (found === undefined || recordsNoGraph(module, node)) continue;
-      if (!values.some((value) => mayHaveGraph(module, value))) continue;
+    for (const { target, values, name, isBatch } of putBy(module, node)) {
+      if (recordsNoGraph(module, node) || !values.some((value) => mayHaveGraph(module, value))) continue;
+      const isSet = !/^(?:attribute|augmented_assignment|binary_operator|call)$/.test(node.type);
+      const found = outlivingNames(module, functionNode, target, isSet);
+      const given =
+        found.length === 0 && !isBatch ? givenName(module, functionNode, node, target) : undefined;
       const own = node.type === 'assignment' ? attributeOfSelf(target)?.classNode : undefined;
-      yield { into: target, name: name ?? found, isHeld: own === undefined };
+      for (const each of given === undefined ? found : [given])
+        yield { into: target, name: name ?? each, isHeld: own === undefined };
     }
   }
 }
@@ -89,6 +91,8 @@ interface Put {
   readonly values: readonly PyNode[];
   /** The attribute, where it is not in the target. */
   readonly name?: string;
+  /** It changes a tensor: of a batch, which is gone afterwards. */
+  readonly isBatch?: boolean;
 }
 
 function putBy(module: PyModule, node: PyNode): readonly Put[] {
@@ -101,7 +105,8 @@ function putBy(module: PyModule, node: PyNode): readonly Put[] {
   if (node.type === 'binary_operator' && node.parent?.type === 'expression_statement')
     return valuesAssigned(node);
   // `map(self.kept.append, values)`
-  if (node.type === 'attribute' && isHandedKeeper(node)) return [{ target: node, values: [node] }];
+  if (node.type === 'attribute' && isHandedKeeper(node))
+    return [{ target: node.object ?? node, values: [node] }];
   if (node.type !== 'call') return [];
   const given = givenTo(node);
   const method = methodName(node);
@@ -114,8 +119,13 @@ function putBy(module: PyModule, node: PyNode): readonly Put[] {
   // `heapq.heappush(heap, value)`
   if (path !== undefined && (changesTensor(path) || /^(?:heapq|bisect|operator)\./.test(path)))
     return given[0] === undefined ? [] : [{ target: given[0], values: given.slice(1) }];
+  const called = calledDefinition(module, node);
+  if (called?.type === 'function_definition') return putByCalled(module, called, node);
   const receiver = receiverOf(node);
   if (receiver === undefined || method === undefined || isFunction(module, node)) return [];
+  // `list.append(self.kept, value)`
+  if (isUnbound(module, receiver) && keepsGiven(method))
+    return given[0] === undefined ? [] : [{ target: given[0], values: given.slice(1) }];
   // `self.total.mul_(decay).add_(value)`
   if (changesTensor(method)) {
     // `self.pad_(x)`: a method of the file, whose code is looked at.
@@ -133,6 +143,51 @@ function putBy(module: PyModule, node: PyNode): readonly Put[] {
     (isEffect && isKeeper(module, receiver))
     ? [{ target: receiver, values: given }]
     : [];
+}
+
+/** `note(self.kept, y)` of `def note(kept, y): kept.append(y)`. */
+function putByCalled(module: PyModule, called: PyNode, call: PyNode): readonly Put[] {
+  const given = argumentsByName(module, called, call);
+  return changesOf(module, called).flatMap(({ parameter, ...how }) => {
+    const target = given?.get(parameter);
+    return target === undefined ? [] : [{ target, values: givenTo(call), ...how }];
+  });
+}
+
+interface Change extends Pick<Put, 'name' | 'isBatch'> {
+  readonly parameter: string;
+}
+
+/** What a function puts into its parameters. */
+export function changesOf(module: PyModule, functionNode: PyNode): readonly Change[] {
+  const open = module.alone.memo(noneOpen, module.alone);
+  if (open.has(functionNode)) return [];
+  open.add(functionNode);
+  const found = module.alone.memo(findChanges, functionNode);
+  open.delete(functionNode);
+  return found;
+}
+
+/** The functions that are being looked at. */
+function noneOpen(): Set<PyNode> {
+  return new Set();
+}
+
+function findChanges(module: PyModule, functionNode: PyNode): readonly Change[] {
+  const bound = new Set(['assignment', 'for_statement', 'for_in_clause']);
+  return [...ownNodes(functionNode)].flatMap((node) =>
+    putBy(module, node).flatMap(({ target, name, isBatch }) => {
+      if (bound.has(node.type) && target.type === 'identifier') return [];
+      const isSet = target.type === 'attribute' && node.type === 'assignment';
+      const held = isSet ? (target.object ?? target) : target;
+      const how = isSet ? { name: target.attribute?.text ?? '' } : name === undefined ? {} : { name };
+      return parametersBehind(module, functionNode, held).map((parameter) => ({
+        ...{ parameter, ...how },
+        isBatch:
+          isBatch === true || (!isSet && (node.type !== 'call' || changesTensor(methodName(node) ?? ''))),
+      }));
+    }),
+  );
 }
 
 /** An attribute of the class that gets layers, and objects of classes whose `__call__` is looked at. */

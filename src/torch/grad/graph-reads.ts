@@ -6,21 +6,27 @@ import { summariesTogether } from '../../semantic/companions.js';
 import { ancestryOf } from '../../semantic/definitions.js';
 import { isOnlyAsked, isParsed } from '../../semantic/given-away.js';
 import { qualifiedName } from '../../semantic/imports.js';
+import { isFreshContainer, partsOfLiteral } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
+import { functionsByName } from '../../semantic/reach.js';
+import { returnsOf } from '../../semantic/returns.js';
 import {
   decoratorsOf,
+  elementSet,
   enclosingClass,
   enclosingFunction,
   isCallee,
+  valuesAssigned,
   wholeName,
 } from '../../semantic/statements.js';
-import { readsOf } from '../../semantic/variables.js';
+import { isUnbound, readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { keepsGiven } from '../../values/value/names.js';
 import { hasFieldAround } from '../../values/value/parts.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
+import { outlivingNames, parametersBehind } from './outliving.js';
 import { isSetBefore, TAKERS, takesAssignments } from './set-before.js';
 
 /** Whether a file reads something with its graph, or the other names by which it hands it out. */
@@ -31,6 +37,7 @@ const ALL = 'all';
 /** Whether somebody reads with its graph what goes by a name. `isHeld`: what was put into it. */
 export function isReadInProject(module: PyModule, name: string, isHeld: boolean): boolean {
   if (module.memo(isHeld ? findReadIn : findRead, name)) return true;
+  if (name.endsWith('()')) return false;
   // Then what is assigned to it may not be what is read.
   return [name, ...TAKERS].some((each) => isAnywhere(module, each, takesAssignments));
 }
@@ -47,9 +54,11 @@ function findReadIn(module: PyModule, name: string): boolean {
 function isReadAnywhere(module: PyModule, name: string, look: typeof readsGraphOf): boolean {
   const names = new Set([name]);
   for (const each of names) {
-    const files = each === '' ? undefined : summariesTogether(module, { word: each, beside: [] }, look);
-    if (files === undefined || names.size > MOST_NAMES || readsField(module, each)) return true;
-    for (const found of [look(module.alone, each), ...files]) {
+    const word = each.replace('()', '');
+    const by = word === each ? look : givenBy;
+    const files = word === '' ? undefined : summariesTogether(module, { word, beside: [] }, by);
+    if (files === undefined || names.size > MOST_NAMES || readsField(module, word)) return true;
+    for (const found of [by(module.alone, word), ...files]) {
       if (found === 'all') return true;
       for (const other of found) names.add(other);
     }
@@ -76,6 +85,14 @@ export function readsGraphIn(alone: PyModule, name: string): Reads {
   return readsLeft(alone, name, true);
 }
 
+/** What functions of this name give that they do not make: by the names of others, or by any. */
+function givenBy(alone: PyModule, name: string): Reads {
+  const others = functionsByName(alone, name).flatMap((each) =>
+    returnsOf(each).flatMap((value) => (value ? outlivingNames(alone, each, value) : [])),
+  );
+  return others.every((each) => each.endsWith('()')) ? others : ALL;
+}
+
 /** `model.last.data`, where that may be a field of an object of the project, with its graph. */
 function readsField(module: PyModule, name: string): boolean {
   return isAnywhere(module, name, readsData) && module.memo(hasFieldAround, module);
@@ -86,11 +103,16 @@ function readsData(alone: PyModule, name: string): boolean {
 }
 
 function readsLeft(alone: PyModule, name: string, isHeld: boolean): Reads {
-  if (name === '' || isReflected(alone, name)) return ALL;
+  if (name === '' || isReflected(alone, name, isHeld)) return ALL;
   const others = new Set<string>();
   const isRead = alone.words(name).some((node) => {
     if (node.type !== 'identifier' || node.text !== name) return false;
     const { parent } = node;
+    for (const value of isHeld ? valuesUnder(alone, node) : [])
+      for (const other of namesOfShared(alone, value)) {
+        if (!other.endsWith('()')) return true;
+        others.add(other);
+      }
     if (parent?.parent?.type === 'aliased_import') return isRenamed(parent.parent);
     if (parent === undefined || /import|dotted_name|_definition$|parameter|global|nonlocal/.test(parent.type))
       return false;
@@ -104,6 +126,53 @@ function readsLeft(alone: PyModule, name: string, isHeld: boolean): Reads {
     return giver === undefined || !others.add(giver);
   });
   return isRead ? ALL : [...others];
+}
+
+/** What an attribute or a variable is given; undefined where that does not show. */
+function valuesUnder(alone: PyModule, node: PyNode): readonly (PyNode | undefined)[] {
+  const target = wholeName(node);
+  const { parent } = target;
+  // `SimpleNamespace(kept=bank)`
+  const callee = parent?.type === 'keyword_argument' ? parent.parent?.parent?.function : undefined;
+  if (callee !== undefined) return /(?:Namespace|Dict|replace)$/.test(callee.text) ? [parent?.value] : [];
+  // `net.kept["a"] = bank`
+  const element = elementSet(target)?.parent?.right;
+  if (element?.type === 'identifier') return isMadeContainer(alone, element) ? [undefined] : [];
+  const part = /^(?:pattern_list|tuple_pattern)$/.test(parent?.type ?? '') ? parent : target;
+  const assignment = part?.parent;
+  if (part === undefined || assignment?.type !== 'assignment' || assignment.left !== part) return [];
+  // `KEPT = self.kept = []`
+  if (assignment.parent?.type === 'assignment' || assignment.right?.type === 'assignment') return [undefined];
+  // `kept: list` of a record, which is made with one.
+  const owner = assignment.parent?.parent?.parent;
+  if (
+    owner?.type === 'class_definition' &&
+    assignment.field('type') !== undefined &&
+    decoratorsOf(owner).length > 0
+  )
+    return [undefined];
+  return valuesAssigned(assignment).flatMap((each) => (each.target === target ? each.values : []));
+}
+
+function isMadeContainer(alone: PyModule, name: PyNode): boolean {
+  return waysGiven(alone, name).some((way) => way.kind === 'value' && isFreshContainer(way.value));
+}
+
+/** The names by which others have a value, or a part of it, already. */
+function namesOfShared(alone: PyModule, value: PyNode | undefined): readonly string[] {
+  if (value === undefined) return [''];
+  return partsOfLiteral(value).flatMap((part) => {
+    const isOnlyName = part.type !== 'identifier' || isUnbound(alone, part) || isMoved(alone, part);
+    const owner = enclosingFunction(part) ?? part;
+    if (!isOnlyName || parametersBehind(alone, owner, part).length > 0) return [''];
+    return outlivingNames(alone, owner, part);
+  });
+}
+
+/** `kept = []; self.kept = kept`: the variable is not read again. */
+function isMoved(alone: PyModule, name: PyNode): boolean {
+  const isMade = waysGiven(alone, name).every(({ kind }) => kind === 'value');
+  return isMade && isLocal(alone, name) && readsOf(alone, name).length === 1;
 }
 
 /** The name of a function that only hands out what it reads here, to whoever calls it by that name. */
@@ -134,11 +203,13 @@ function isRenamed({ alias }: PyNode): boolean {
   );
 }
 
-/** Somebody may take the attribute by its name, as a text. */
-function isReflected(alone: PyModule, name: string): boolean {
+const REFLECTED = /\b(?:getattr|attrgetter|methodcaller|vars|__dict__|__getattribute__)\b/;
+const REFLECTED_OR_SET = new RegExp(`${REFLECTED.source}|\\b(?:setattr|__setattr__)\\b`);
+
+/** Somebody may take the attribute by its name, as a text; or give it another container. */
+function isReflected(alone: PyModule, name: string, isHeld: boolean): boolean {
   return (
-    /\b(?:getattr|attrgetter|methodcaller|vars|__dict__|__getattribute__)\b/.test(alone.code) &&
-    new RegExp(`["']${name}["']`).test(alone.code)
+    (isHeld ? REFLECTED_OR_SET : REFLECTED).test(alone.code) && new RegExp(`["']${name}["']`).test(alone.code)
   );
 }
 

@@ -2,7 +2,6 @@ import { isOfModule } from '../../library/library.js';
 import { AUTOGRAD_FUNCTIONS, CACHING } from '../../library/names.js';
 
 import { attributeUses } from '../../semantic/attribute-uses.js';
-import { nameOf } from '../../semantic/called-name.js';
 import { summariesTogether } from '../../semantic/companions.js';
 import { ancestryOf, attributeOfSelf, calledDefinition } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -20,10 +19,12 @@ import {
 import type { PyNode } from '../../syntax/node.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
 import { isProperty, mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
+import { nameBehind } from './called-values.js';
 import { mayHaveGraph } from './forward-stores.js';
+import { keysGiven } from './given-keys.js';
 import { giverOf, isReadForGraph, isReadInProject, readsGraphIn, readsGraphOf } from './graph-reads.js';
 import { type KeptState, mayHold, type Owner, UNREAD } from './holds.js';
-import { type Handed, keptByNamed, namesGiven, storesRunBy } from './named-keepers.js';
+import { type Handed, keptByNamed, storesRunBy } from './named-keepers.js';
 import { recomputedWeight } from './recomputed-weights.js';
 import { isSetBefore } from './set-before.js';
 
@@ -49,12 +50,12 @@ export function stateOfForward(
   code: PyNode = network,
 ): LeftState | undefined {
   const recomputed = module.memo(recomputedWeight, module);
-  for (const name of ['forward', ...methodsRun(code, network.text)]) {
+  for (const name of ['forward', '__call__', ...methodsRun(code, network.text)]) {
     const files = module.memo(keptAnywhere, name);
     if (files === undefined) return UNREAD;
     if (recomputed !== undefined) return recomputed;
     const state = stateIn(module, network, files);
-    if (state !== undefined) return name === 'forward' ? state : { ...state, method: name };
+    if (state !== undefined) return isForward(name) ? state : { ...state, method: name };
   }
   return undefined;
 }
@@ -81,6 +82,10 @@ function methodsRun(code: PyNode, network: string): readonly string[] {
   return [...new Set(names)].filter((name) => name !== 'forward' && !isOfModule(name));
 }
 
+function isForward(name: string): boolean {
+  return name === 'forward' || name === '__call__';
+}
+
 function keptAnywhere(module: PyModule, word: string): readonly ForwardKeeps[] | undefined {
   const others = summariesTogether(module, { word, beside: [] }, keptIn);
   return others && [module.alone.memo(keptIn, word), ...others];
@@ -88,35 +93,33 @@ function keptAnywhere(module: PyModule, word: string): readonly ForwardKeeps[] |
 
 /** What runs by a name: a forward with all that it runs, or another method of a network. */
 function keptIn(module: PyModule, name: string): ForwardKeeps {
-  const isForward = name === 'forward';
-  if (isForward && !mayHaveForward(module.text)) return { states: [], calls: [] };
+  const isRun = isForward(name);
+  if (isRun && !mayHaveForward(module.text)) return { states: [], calls: [] };
   const states = new Map<string, KeptState>();
   const calls = new Map<string, Handed>();
-  for (const method of isForward ? functionsOf(module) : methodsByName(module, name)) {
+  for (const method of isRun ? functionsOf(module) : methodsByName(module, name)) {
     const classNode = enclosingClass(method);
     const owner = classNode?.name?.text;
     if (classNode === undefined || owner === undefined) continue;
-    if (isForward && !mayRunInForward(module, classNode, method)) continue;
+    if (isRun && !mayRunInForward(module, classNode, method)) continue;
     if (moduleKind(module, classNode).isModule === 'no') continue;
     // What other methods of the file leave by themselves is asked where they are called.
-    const stored = isForward ? statesLeft(module, classNode, method, owner) : [];
+    const stored = isRun ? statesLeft(module, classNode, method, owner) : [];
     const left = [...stored, ...statesCached(module, method, owner)];
     for (const state of left) {
       const key = `${owner} ${state.unread} ${state.isHeld}`;
       if (!states.has(key)) states.set(key, state);
     }
+    const add = (key: string) => calls.set(`${owner} ${key}`, { owner, file: module.path, key });
     for (const code of [method, ...reachedFrom(module, method)]) {
-      for (const each of namesGiven(module, code))
-        calls.set(`${owner} ${each.as} ${each.name}`, { owner, file: module.path, ...each });
-      for (const each of decoratorNames(module, code))
-        calls.set(`${owner} @${each}`, { owner, file: module.path, name: each, as: 'decorator' });
+      const decorating = decoratorNames(module, code).map((name) => `made ${name}`);
+      for (const key of [...keysGiven(module, code), ...decorating]) add(key);
     }
     const { imported } = ancestryOf(module, classNode);
-    if (left.length > 0 && imported.some((path) => AUTOGRAD_FUNCTIONS.has(path)))
-      calls.set(`${owner}.backward`, { owner, file: module.path, name: 'backward', as: 'backward' });
+    if (left.length > 0 && imported.some((path) => AUTOGRAD_FUNCTIONS.has(path))) add('backward backward');
     // An object has no place for something else by the name of a property.
     const own = isProperty(method) ? '' : (method.name?.text ?? '');
-    if (own !== '') calls.set(`${owner}.${own}`, { owner, file: module.path, name: own, as: 'method' });
+    if (own !== '') add(`method ${own}`);
   }
   return { states: [...states.values()], calls: [...calls.values()] };
 }
@@ -186,6 +189,6 @@ function decoratorNames(module: PyModule, method: PyNode): readonly string[] {
     const path = qualifiedName(module, callee);
     if (path !== undefined && isOfKnownPackage(path)) return [];
     const isNamed = callee.type === 'identifier' ? module.resolve(callee) !== undefined : path !== undefined;
-    return isNamed ? [nameOf(callee)] : [];
+    return isNamed ? [nameBehind(module, callee)] : [];
   });
 }

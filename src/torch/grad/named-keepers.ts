@@ -1,44 +1,146 @@
-import { foundAnywhere, isAnywhere } from '../../semantic/anywhere.js';
-import { attributeValues } from '../../semantic/attributes.js';
-import { nameOf } from '../../semantic/called-name.js';
 import { summariesTogether } from '../../semantic/companions.js';
-import { ancestryOf, attributeOfSelf, calledDefinition, classAround } from '../../semantic/definitions.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { ancestryOf, attributeOfSelf, classAround, methodsOf, selfName } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
-import { functionsByName, functionsOf, methodsByName, reachedFrom } from '../../semantic/reach.js';
+import { functionsByName, methodsByName, reachedFrom } from '../../semantic/reach.js';
+import { returnsOf } from '../../semantic/returns.js';
 import {
   decoratorsOf,
   enclosingClass,
   enclosingFunction,
-  givenTo,
   isTarget,
-  ownNodes,
   positionalArguments,
 } from '../../semantic/statements.js';
 import { plainString } from '../../semantic/strings.js';
 import type { PyNode } from '../../syntax/node.js';
-import { keepsGiven } from '../../values/value/names.js';
-import { isMethodOfLibraries, isOfKnownPackage } from '../../values/value/plain.js';
+import { isOfKnownPackage } from '../../values/value/plain.js';
 import { runsInForward } from '../module/modules.js';
-import { mayHaveGraph, type Store, storesOf } from './forward-stores.js';
+import { calledBehind, givenByCalls, heirsNamed, putUnder } from './called-values.js';
+import { changesOf, type Store, storesOf } from './forward-stores.js';
+import { keysGiven } from './given-keys.js';
 import { isReadInProject } from './graph-reads.js';
 import type { Owner } from './holds.js';
+import { outlivingNames } from './outliving.js';
 
 /** A function of another file that a forward hands something to, that decorates a part of it, or that may take its place. */
 export interface Handed extends Owner {
-  readonly name: string;
-  readonly as: 'function' | 'object' | 'layer' | 'decorator' | 'method' | 'backward';
+  /** What is looked for, and by which name: `function note`, `value on_output`, `given Net 1 on_output`. */
+  readonly key: string;
 }
 
 /** Where a function or method of the project of this name keeps what it is given, if somebody reads that. */
-export function keptByNamed(module: PyModule, { name, as }: Handed): string | undefined {
-  return module.memo(FINDERS[as], name);
+export function keptByNamed(module: PyModule, { key }: Handed): string | undefined {
+  return module.memo(findKept, key);
 }
 
-/** `measure.backward(grad)` by hand, for what it gives: of an autograd function, it has a graph as others do. */
-function findByHand(module: PyModule, name: string): string | undefined {
-  return isAnywhere(module, name, takesResult) ? name : undefined;
+/** Where it does, or what it hands that to. */
+function findKept(module: PyModule, key: string): string | undefined {
+  const asked = new Set([key]);
+  for (const each of asked) {
+    const [as = '', name = '', at, keyword] = each.split(' ');
+    const look = LOOKS[as as keyof typeof LOOKS];
+    const files = name === '' ? undefined : summariesTogether(module, { word: name, beside: [] }, look);
+    if (files === undefined || asked.size > MOST_HANDED) {
+      return key.split(' ')[1];
+    }
+    for (const done of [look(module.alone, name), ...files]) {
+      if (done.isAny === true) return name;
+      for (const { kept, hands } of [
+        done,
+        ...(done.given ?? []).filter((given) => isGivenAs(given, at, keyword)),
+      ]) {
+        const found = kept.find((store) => isReadInProject(module, store.name, store.isHeld));
+        if (found !== undefined) return found.into;
+        // What a class below it is made with.
+        for (const next of hands)
+          asked.add(next.startsWith('heir ') ? each.replace(/^\w+ \w+/, next.replace('heir', as)) : next);
+      }
+    }
+  }
+  return undefined;
 }
+
+function isGivenAs(given: DoneByGiven, at: string | undefined, keyword: string | undefined): boolean {
+  return given.keyword === undefined ? given.at === -1 || String(given.at) === at : given.keyword === keyword;
+}
+
+/** Names that are looked for. */
+const MOST_HANDED = 64;
+
+/** What something of a file does with what it is given. */
+interface Done {
+  readonly kept: readonly { readonly into: string; readonly name: string; readonly isHeld: boolean }[];
+  /** What else gets it, as a key of its own. */
+  readonly hands: readonly string[];
+  /** Who knows what runs there. */
+  readonly isAny?: boolean;
+  /** What calls give to its parameters. */
+  readonly given?: readonly DoneByGiven[];
+}
+
+interface DoneByGiven extends Pick<Done, 'kept' | 'hands'> {
+  readonly at: number;
+  readonly keyword: string | undefined;
+}
+
+const NOTHING: Done = { kept: [], hands: [] };
+
+const LOOKS = {
+  /** By a function or a method. */
+  function: (alone: PyModule, name: string): Done => doneBy(alone, functionsByName(alone, name)),
+  /** By calling an object of a class. */
+  object: (alone: PyModule, owner: string): Done =>
+    doneBy(
+      alone,
+      methodsByName(alone, '__call__').filter((each) => enclosingClass(each)?.name?.text === owner),
+    ),
+  /** `self.update(x)` of `self.update = Gate()`: by a function, it could be the method of a container. */
+  layer: (alone: PyModule, name: string): Done =>
+    isNoClass(alone, name) ? { ...NOTHING, isAny: true } : { ...NOTHING, hands: [`object ${name}`] },
+  /** By making an object of a class. */
+  new: (alone: PyModule, owner: string): Done =>
+    doneBy(
+      alone,
+      MAKING.flatMap((name) => methodsByName(alone, name)).filter(
+        (each) => enclosingClass(each)?.name?.text === owner,
+      ),
+    ),
+  made: doneByMade,
+  value: (alone: PyModule, name: string): Done => doneByCalled(alone, putUnder(alone, name)),
+  /** What takes the place of an object. */
+  set: (alone: PyModule, name: string): Done =>
+    doneByCalled(
+      alone,
+      putUnder(alone, name).filter(({ type }) => type !== 'call'),
+    ),
+  /** What a function puts into its parameters. */
+  fills: (alone: PyModule, name: string): Done => ({
+    ...NOTHING,
+    given: functionsByName(alone, name).flatMap((each) => filledBy(alone, each)),
+  }),
+  given: (alone: PyModule, name: string): Done => ({
+    kept: [],
+    hands: heirsNamed(alone, name).map((each) => `heir ${each.name?.text}`),
+    given: givenByCalls(alone, name).map(({ at, keyword, value }) => ({
+      ...{ at, keyword },
+      ...doneByCalled(alone, [value]),
+    })),
+  }),
+  method: doneByReplacing,
+  /** `measure.backward(grad)` by hand, for what it gives: of an autograd function, it has a graph as others do. */
+  backward: (alone: PyModule, name: string): Done => ({ ...NOTHING, isAny: takesResult(alone, name) }),
+};
+
+function filledBy(alone: PyModule, functionNode: PyNode): readonly DoneByGiven[] {
+  const names = functionNode.parameters?.named.map((each) => (each.name ?? each.named[0] ?? each).text) ?? [];
+  return changesOf(alone, functionNode).flatMap(({ parameter, name = '' }) => {
+    const kept = [{ into: parameter, name, isHeld: true }];
+    const at = names.indexOf(parameter) - (selfName(functionNode) === undefined ? 0 : 1);
+    return [undefined, parameter].map((keyword) => ({ at, keyword, kept, hands: [] }));
+  });
+}
+
+/** What making an object runs, or entering it in a `with`. */
+const MAKING: readonly string[] = ['__init__', '__post_init__', '__new__', '__enter__'];
 
 function takesResult(alone: PyModule, name: string): boolean {
   return alone.words(name).some((node) => {
@@ -48,13 +150,9 @@ function takesResult(alone: PyModule, name: string): boolean {
   });
 }
 
-/** `Net.encode = other`: what runs there instead is not in the class. */
-function findReplacing(module: PyModule, name: string): string | undefined {
-  return isAnywhere(module, name, replacesMethod) ? name : findKept(module, name, doneByOverride);
-}
-
-/** By a method that may take the place of one of a class of another file. */
-function doneByOverride(alone: PyModule, name: string): Done {
+/** `Net.encode = other`: what runs there instead is not in the class. Or a method of a class below one of another file. */
+function doneByReplacing(alone: PyModule, name: string): Done {
+  if (replacesMethod(alone, name)) return { ...NOTHING, isAny: true };
   const overrides = functionsByName(alone, name).filter((method) => {
     const classNode = enclosingClass(method);
     if (classNode === undefined || runsInForward(alone, method)) return false;
@@ -67,26 +165,19 @@ function replacesMethod(alone: PyModule, name: string): boolean {
   const isSet = alone.words(name).some((node) => {
     const target = node.parent?.attribute === node ? node.parent : undefined;
     const value = target?.parent?.left === target ? target?.parent?.right : undefined;
-    return target && value && attributeOfSelf(target) === undefined && !PLAIN.test(value.type);
+    const isOwn = target && attributeOfSelf(target) !== undefined && !isOfClass(enclosingFunction(target));
+    return target && value && !isOwn && !PLAIN.test(value.type);
   });
   const setter = alone.words('setattr').map((node) => positionalArguments(node.parent ?? node)[1]);
   return isSet || setter.some((given) => given !== undefined && plainString(given) === name);
 }
 
+/** What it is given is a class, whose objects others are. */
+function isOfClass(method: PyNode | undefined): boolean {
+  return method?.name?.text === '__init_subclass__' || method?.name?.text === '__new__';
+}
+
 const PLAIN = /^(?:string|integer|float|true|false|none|list|dictionary|tuple|(?:comparison|not)_operator)$/;
-
-function findKeeper(module: PyModule, name: string): string | undefined {
-  return findKept(module, name, doneByFunction);
-}
-
-function findCalledKeeper(module: PyModule, name: string): string | undefined {
-  return findKept(module, name, doneByCalling);
-}
-
-/** `self.update(x)` of `self.update = Gate()`: by a function, it could be the method of a container. */
-function findLayer(module: PyModule, name: string): string | undefined {
-  return isAnywhere(module, name, isNoClass) ? name : findCalledKeeper(module, name);
-}
 
 function isNoClass(alone: PyModule, name: string): boolean {
   if (functionsByName(alone, name).length > 0) return true;
@@ -98,79 +189,58 @@ function isNoClass(alone: PyModule, name: string): boolean {
   });
 }
 
-/** Where something of a name keeps what it is given, or a function that it hands that to. */
-function findKept(module: PyModule, name: string, look: typeof doneByFunction): string | undefined {
-  const further = new Set<string>();
-  const keptBy = (asked: string, by: typeof doneByFunction): string | undefined => {
-    const files = summariesTogether(module, { word: asked, beside: [] }, by);
-    if (files === undefined || further.size > MOST_HANDED) return name;
-    const all = [...files, by(module.alone, asked)];
-    for (const next of all.flatMap(({ hands }) => hands)) further.add(next);
-    const kept = all.flatMap((each) => each.kept);
-    return kept.find((each) => isReadInProject(module, each.name, each.isHeld))?.into;
-  };
-  let found = keptBy(name, look);
-  for (const next of further) found ??= keptBy(next, doneByFunction);
-  return found;
-}
+/** What calling an object runs, or reading it as a method of a class. */
+const CALLED: ReadonlySet<string> = new Set(['__call__', '__get__']);
 
-/** Functions of other files that are looked for by their name. */
-const MOST_HANDED = 64;
-
-/** What some functions of a file do with what they are given. */
-interface Done {
-  readonly kept: readonly { readonly into: string; readonly name: string; readonly isHeld: boolean }[];
-  /** The functions of other files that get it. */
-  readonly hands: readonly string[];
-}
-
-/** By calling an object of a class of this name. */
-function doneByCalling(alone: PyModule, owner: string): Done {
-  const methods = methodsByName(alone, '__call__');
-  return doneBy(
-    alone,
-    methods.filter((each) => enclosingClass(each)?.name?.text === owner),
+/** By what a function or a class of this name makes: the functions inside it, its methods, what it is another name of. */
+function doneByMade(alone: PyModule, name: string): Done {
+  const classes = alone
+    .words(name)
+    .flatMap(({ parent, start }) =>
+      parent?.type === 'class_definition' && parent.name?.start === start ? [parent] : [],
+    );
+  const makers = functionsByName(alone, name);
+  const values = makers.flatMap((maker) => returnsOf(maker).flatMap((value) => value ?? []));
+  const others = [...values, ...putUnder(alone, name)];
+  const all = [...makers, ...others.flatMap((each) => calledBehind(alone, each).functions)];
+  const inside = all.flatMap((maker) =>
+    [...(maker.body ?? maker).walk()].filter(({ type }) => /^(?:function_definition|lambda)$/.test(type)),
   );
+  const called = classes.flatMap(methodsOf).filter(({ name: own }) => CALLED.has(own?.text ?? ''));
+  const done = doneBy(alone, [...new Set([...inside, ...called])]);
+  const further = doneByCalled(alone, others);
+  return { kept: [...done.kept, ...further.kept], hands: [...done.hands, ...further.hands] };
 }
 
-function doneByFunction(alone: PyModule, name: string): Done {
-  return doneBy(alone, functionsByName(alone, name));
+function doneByCalled(alone: PyModule, values: readonly PyNode[]): Done {
+  const called = values.map((each) => calledBehind(alone, each));
+  const done = doneBy(
+    alone,
+    called.flatMap(({ functions }) => functions),
+  );
+  const held = called.flatMap(({ containers }) =>
+    containers.flatMap((into) =>
+      // Nothing is made in it.
+      outlivingNames(alone, into, into).map((name) => ({ into: into.text, name, isHeld: true })),
+    ),
+  );
+  return { kept: [...done.kept, ...held], hands: [...done.hands, ...called.flatMap(({ keys }) => keys)] };
 }
 
 function doneBy(alone: PyModule, functions: readonly PyNode[]): Done {
   const stores = functions.flatMap((each) => storesRunBy(alone, each));
   const code = functions.flatMap((each) => [each, ...reachedFrom(alone, each)]);
-  const given = code.flatMap((each) => namesGiven(alone, each));
   return {
-    kept: stores.map((store) => ({ ...store, into: store.into.text })),
-    hands: given.filter((each) => each.as === 'function').map((each) => each.name),
+    kept: stores.map(({ into, name, isHeld }) => ({ into: into.text, name, isHeld })),
+    hands: code.flatMap((each) => keysGiven(alone, each)),
   };
 }
 
-const FINDERS = {
-  function: findKeeper,
-  object: findCalledKeeper,
-  layer: findLayer,
-  decorator: findCache,
-  method: findReplacing,
-  backward: findByHand,
-};
-
-function findCache(module: PyModule, name: string): string | undefined {
-  return foundAnywhere(module, name, keptByDecorator, name);
-}
-
-/** What the function that a decorator puts in the place of another keeps. */
-function keptByDecorator(alone: PyModule, name: string): string | undefined {
-  const decorators = functionsByName(alone, name);
-  const inner = functionsOf(alone).filter((each) =>
-    decorators.some((decorator) => decorator !== each && decorator.contains(each)),
-  );
-  return inner.flatMap((each) => [...storesOf(alone, each)])[0]?.into.text;
-}
-
 export function storesRunBy(module: PyModule, functionNode: PyNode): readonly Store[] {
-  return [functionNode, ...reachedFrom(module, functionNode)].flatMap((each) => {
+  const code = [functionNode, ...reachedFrom(module, functionNode)];
+  return code.flatMap((each) => {
+    // What is inside another one is looked at with that, whose variables it sees.
+    if (each !== functionNode && code.some((other) => other !== each && other.contains(each))) return [];
     const stores = [...storesOf(module, each)];
     return makesAnew(module, each) ? stores.filter(({ into }) => !isPartOfSelf(into)) : stores;
   });
@@ -191,36 +261,4 @@ function isPartOfSelf(into: PyNode): boolean {
     object !== undefined &&
     (attributeOfSelf(object) !== undefined || object.text === classAround(object)?.self)
   );
-}
-
-/** The functions and methods of other files that a forward hands what may have a graph. */
-export function namesGiven(module: PyModule, method: PyNode): readonly Pick<Handed, 'name' | 'as'>[] {
-  return [...ownNodes(method)].flatMap((call): readonly Pick<Handed, 'name' | 'as'>[] => {
-    const callee = call.type === 'call' ? call.function : undefined;
-    if (callee === undefined || calledDefinition(module, call) !== undefined) return [];
-    const path = qualifiedName(module, callee);
-    const name = nameOf(callee);
-    const values = attributeValues(module, callee);
-    const isKnown =
-      path === undefined ? isMethodOfLibraries(name) && !isOfProject(module, callee) : isOfKnownPackage(path);
-    if (path === undefined ? callee.type !== 'attribute' : isKnown) return [];
-    if (path === undefined && callee.object?.type === 'call' && !isOfProject(module, callee)) return [];
-    if (!givenTo(call).some((each) => mayHaveGraph(module, each))) return [];
-    // `self.log(y)` of `self.log = Log()`
-    const made = (values ?? []).flatMap(({ function: maker }) =>
-      maker === undefined || isOfKnownPackage(qualifiedName(module, maker) ?? '') ? [] : [maker],
-    );
-    const as = keepsGiven(name) ? 'layer' : 'object';
-    const objects = made.map((maker) => ({ name: nameOf(maker), as }) as const);
-    return isKnown ? objects : [{ name, as: 'function' }, ...objects];
-  });
-}
-
-/** `self.tracker.log(y)` of `self.tracker = Tracker()`, `super().log(y)`: a method of the project by the name of another. */
-function isOfProject(module: PyModule, { object }: PyNode): boolean {
-  if (object?.function?.text === 'super') return true;
-  return ((object && attributeValues(module, object)) ?? []).some(({ function: maker }) => {
-    const path = maker && qualifiedName(module, maker);
-    return path !== undefined && !isOfKnownPackage(path);
-  });
 }

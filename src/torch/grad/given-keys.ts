@@ -1,0 +1,113 @@
+import { builtin, isOfModule, ofTensor, row } from '../../library/library.js';
+import { attributeValues } from '../../semantic/attributes.js';
+import { ancestryOf, calledDefinition, classAround } from '../../semantic/definitions.js';
+import { qualifiedName } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import {
+  argumentsOf,
+  argumentValue,
+  enclosingFunction,
+  givenTo,
+  methodName,
+  ownNodes,
+  receiverOf,
+  unparenthesized,
+} from '../../semantic/statements.js';
+import { isUnbound, waysReaching } from '../../semantic/variables.js';
+import type { PyNode } from '../../syntax/node.js';
+import { keepsGiven } from '../../values/value/names.js';
+import { isMethodOfLibraries, isOfKnownPackage } from '../../values/value/plain.js';
+import { calledBehind, nameBehind } from './called-values.js';
+import { mayHaveGraph } from './forward-stores.js';
+import { outlivingNames } from './outliving.js';
+
+/** What may get hold of what has a graph by the calls of a forward, where the file does not show what they run. */
+export function keysGiven(module: PyModule, method: PyNode): readonly string[] {
+  return [...ownNodes(method)].flatMap((call) => {
+    const callee = call.type === 'call' ? call.function : undefined;
+    if (callee === undefined || calledDefinition(module, call) !== undefined) return [];
+    const keys = keysOf(module, call, callee);
+    return keys.length > 0 && givenTo(call).some((each) => mayHaveGraph(module, each)) ? keys : [];
+  });
+}
+
+function keysOf(module: PyModule, call: PyNode, callee: PyNode): readonly string[] {
+  const path = qualifiedName(module, callee);
+  const known = path === undefined && isUnbound(module, callee) ? builtin(callee.text) : row(path ?? '');
+  // `checkpoint(self.rule, x)`, `map(self.rule, parts)`
+  if (known?.runs) return calledBehind(module, argumentsOf(call)[0] ?? call).keys;
+  if (isUnbound(module, callee) || (path !== undefined && isOfKnownPackage(path))) return [];
+  const name = nameBehind(module, callee);
+  if (path !== undefined)
+    return [`function ${name}`, `new ${name}`, `value ${name}`, ...filledKeys(module, call, name)];
+  if (callee.type !== 'attribute') return calledBehind(module, callee).keys;
+  // What a forward runs is looked at for each network.
+  if (name === 'forward' || name === 'backward') return [];
+  if (name.startsWith('__')) return name === '__init__' ? basesInFiles(module, call) : [];
+  // `self.log(y)` of `self.log = Log()`
+  const made = (attributeValues(module, callee) ?? []).flatMap(({ function: maker }) =>
+    maker === undefined || isOfKnownPackage(qualifiedName(module, maker) ?? '') ? [] : [maker],
+  );
+  const as = keepsGiven(name) ? 'layer' : 'object';
+  const objects = made.map((maker) => `${as} ${nameBehind(module, maker)}`);
+  if (!isMethodOfLibraries(name)) return [...calledBehind(module, callee).keys, ...objects];
+  const mayBeOther = !isOfModule(name) && callee.object && mayBeOfProject(module, callee.object, name);
+  return mayBeOther ? [`function ${name}`, ...objects] : objects;
+}
+
+/** `note(self.kept, y)`: what is not made here, and which of the arguments it is. */
+function filledKeys(module: PyModule, call: PyNode, name: string): readonly string[] {
+  const owner = enclosingFunction(call) ?? call;
+  return argumentsOf(call).flatMap((each, at) => {
+    const isOutside = outlivingNames(module, owner, argumentValue(each)).length > 0;
+    return isOutside ? [`fills ${name} ${at} ${each.name?.text ?? ''}`] : [];
+  });
+}
+
+/** `super().__init__(y)` of a class whose base is in another file. */
+function basesInFiles(module: PyModule, call: PyNode): readonly string[] {
+  const classNode = classAround(call)?.classNode;
+  const imported = classNode ? ancestryOf(module, classNode).imported : [];
+  return imported.flatMap((path) => (isOfKnownPackage(path) ? [] : [`new ${path.split('.').at(-1)}`]));
+}
+
+/** `self.tracker.log(y)`, `current().log(y)`, `super().log(y)`: a method of the project by the name of another. */
+function mayBeOfProject(module: PyModule, receiver: PyNode, name: string, seen = new Set<PyNode>()): boolean {
+  const object = unparenthesized(receiver);
+  if (seen.has(object)) return false;
+  seen.add(object);
+  const mayBe = (value: PyNode | undefined) =>
+    value !== undefined && mayBeOfProject(module, value, name, seen);
+  const path = qualifiedName(module, object.function ?? object);
+  if (path !== undefined) return !isOfKnownPackage(path);
+  switch (object.type) {
+    case 'call': {
+      const method = methodName(object);
+      if (method === undefined)
+        return !isUnbound(module, object.function) || object.function?.text === 'super';
+      if (isMethodOfLibraries(method) || ofTensor(method) !== undefined) return mayBe(receiverOf(object));
+      return (attributeValues(module, object.function ?? object) ?? []).length === 0;
+    }
+    case 'identifier': {
+      const around = classAround(object);
+      if (around !== undefined && around.self === object.text)
+        return ancestryOf(module, around.classNode).imported.some((each) => !isOfKnownPackage(each));
+      return waysReaching(module, object).some((way) => {
+        if (way.kind === 'loop') return mayBe(way.iterable);
+        if (!('value' in way)) return ofTensor(name) === undefined;
+        return mayBe(way.value);
+      });
+    }
+    case 'attribute':
+      return (attributeValues(module, object) ?? [undefined]).some(
+        (value) => value === undefined || mayBe(value),
+      );
+    case 'subscript':
+      return mayBe(object.value);
+    case 'conditional_expression':
+    case 'boolean_operator':
+      return object.named.some(mayBe);
+    default:
+      return false;
+  }
+}
