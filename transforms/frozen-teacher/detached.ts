@@ -2,9 +2,10 @@ import { builtin, cutsGraph, ofTensor } from '../../src/library/library.js';
 import { attributeUses, plainAttributes } from '../../src/semantic/attribute-uses.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import { readsReached } from '../../src/semantic/flow.js';
+import { itemsOf } from '../../src/semantic/loop-items.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { isRedefined } from '../../src/semantic/project-names.js';
-import { enclosingFunction } from '../../src/semantic/statements.js';
+import { argumentsOf, enclosingFunction, unparenthesized } from '../../src/semantic/statements.js';
 import { attributeUsesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { leavesNothing } from '../../src/torch/record/left-behind.js';
@@ -46,6 +47,26 @@ export function readsAt(module: PyModule, target: PyNode): readonly PyNode[] | u
   const { uses, unread } = attributeUsesElsewhere(module, owner, name, { may: () => true, byName: true });
   if (uses.length > 0 || unread !== undefined) return undefined;
   return attributeUses(module, owner, name).flatMap(({ node, kind }) => (kind === 'write' ? [] : [node]));
+}
+
+/** `x` of `for x, y in zip(a, b)`, which gets the items of `a`. */
+export function targetsGiven(module: PyModule, loop: PyNode, items: PyNode): readonly PyNode[] {
+  const { left, right } = loop;
+  if (left === undefined || right === undefined) return [];
+  return [...left.walk()].filter(
+    (each) => each.type === 'identifier' && itemsOf(module, each, right) === items,
+  );
+}
+
+/** `y` of `return y, loss` and of `list(zip(y, z))`: who gets them together may differentiate it alone. */
+export function elementWith(module: PyModule, value: PyNode, read: PyNode): PyNode {
+  const node = unparenthesized(value);
+  const callee = node.type === 'call' ? node.function : undefined;
+  const isFree = callee?.type === 'identifier' && module.resolve(callee) === undefined;
+  const isContainer = /^(?:expression_list|tuple|list|set|dictionary|pair)$/.test(node.type);
+  if (!isContainer && !(isFree && builtin(callee.text)?.gives === 'arguments')) return value;
+  const element = (isContainer ? node.named : argumentsOf(node)).find((each) => each.contains(read));
+  return element === undefined ? value : elementWith(module, element, read);
 }
 
 /** `y.detach()`, `y[0].mean().item()`, `y.shape`, `y == z`. */

@@ -4,6 +4,7 @@ import { reachingDefinitions } from '../../src/semantic/flow.js';
 import { functionUses } from '../../src/semantic/function-uses.js';
 import { shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
+import { itemsOf } from '../../src/semantic/loop-items.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { isRedefined } from '../../src/semantic/project-names.js';
 import { ask } from '../../src/semantic/question.js';
@@ -29,7 +30,7 @@ import { reachesGradUse } from '../../src/values/effects/grad.js';
 import { valueOf } from '../../src/values/index.js';
 import { recordsNoGraph } from '../../src/values/value/gradient.js';
 import { definitionCalled } from './called.js';
-import { isCutWhereRead, readsAt, readsOf } from './detached.js';
+import { elementWith, isCutWhereRead, readsAt, readsOf, targetsGiven } from './detached.js';
 import { fateOf } from './fate.js';
 import { isLoss } from './inputs.js';
 import type { TeacherRun } from './sites.js';
@@ -89,12 +90,14 @@ function aloneAt(
   const inner = statement.type === 'expression_statement' ? statement.named[0] : undefined;
   const isAssignment = /^(?:augmented_)?assignment$/.test(inner?.type ?? '');
   const whole = isAssignment ? inner?.right : (backward?.value ?? inner ?? statement.named[0]);
-  const value = whole && elementWith(whole, read);
+  const value = whole && elementWith(module, whole, read);
   // `y[done] = 0.0` writes into it, with or without a graph.
   if (inner?.left?.type === 'subscript' && inner.left?.contains(read))
     return inner.right !== undefined && valueOf(module, inner.right).kind === 'number'
       ? undefined
       : unknown(only`Is \`${name}\` by itself ${ONLY_READ}?`);
+  const given = statement.type === 'for_statement' ? targetsGiven(module, statement, read) : [];
+  if (given.length > 0 && follow(given.flatMap((each) => readsAt(module, each) ?? []))) return undefined;
   if (value === undefined || !value.contains(read)) {
     return /^(?:if|while|assert|delete)_statement$|^elif_clause$/.test(statement.type)
       ? undefined
@@ -117,14 +120,6 @@ function aloneAt(
     if (reads !== undefined && follow(reads)) return undefined;
   }
   return unknown(only`Is \`${name}\` by itself ${ONLY_READ}?`);
-}
-
-/** `y` of `return y, loss`: who gets them together may differentiate it alone. */
-function elementWith(value: PyNode, read: PyNode): PyNode {
-  const node = unparenthesized(value);
-  if (!/^(?:expression_list|tuple|list|set|dictionary|pair)$/.test(node.type)) return value;
-  const element = node.named.find((each) => each.contains(read));
-  return element === undefined ? value : elementWith(element, read);
 }
 
 /** `torch.autograd.grad(loss, y)`, `y.requires_grad`, `y.retain_grad()`, `y.register_hook(f)`. */
@@ -229,6 +224,11 @@ function mixes(
       return inside(node.value);
     case 'conditional_expression':
       return inside(node.named[0]) && inside(node.named[2]);
+    case 'list_comprehension':
+    case 'set_comprehension':
+    case 'generator_expression':
+      return inside(node.body);
+    case 'dictionary_comprehension':
     case 'comparison_operator':
     case 'not_operator':
     case 'boolean_operator':
@@ -240,7 +240,9 @@ function mixes(
       const path = callee && qualifiedName(module, callee);
       if (path !== undefined && row(path)?.graph === 'cut') return false;
       if (asksForGradient(node) || beside.includes(node)) return true;
-      return isTrained(module, callee, networks) || [...argumentsOf(node), receiverOf(node)].some(inside);
+      // `sum(loss(p) for p in found)`
+      const given = node.arguments?.type === 'argument_list' ? argumentsOf(node) : [node.arguments];
+      return isTrained(module, callee, networks) || [...given, receiverOf(node)].some(inside);
     }
     default:
       return node.named.some(inside);
@@ -263,6 +265,7 @@ function isMixed(module: PyModule, name: PyNode, inside: (inner: PyNode | undefi
     definitions.every((found) => {
       if (recordsNoGraph(module, found.node)) return false;
       if (found.kind === 'update') return inside(found.value) || inside(found.node);
+      if (found.kind === 'loop') return inside(itemsOf(module, found.node, found.iterable));
       return (found.kind === 'value' || found.kind === 'part') && inside(found.value);
     })
   );

@@ -90,7 +90,8 @@ function featureRuns(module: PyModule): readonly TeacherRun[] {
 function findFeatures(module: PyModule): readonly TeacherRun[] {
   const calls = module.atWhere('self.', runsTwice).flatMap((self) => {
     const callee = self.parent?.type === 'attribute' && self.parent.object === self ? self.parent : undefined;
-    return callee !== undefined && isCallee(callee) && !isGradOff(module, callee) ? [callee] : [];
+    if (callee === undefined || !isCallee(callee) || isLoss(module, callee)) return [];
+    return isGradOff(module, callee) || isGradOn(module, callee) ? [] : [callee];
   });
   const places = new Map<string, PyNode[]>();
   for (const callee of calls) {

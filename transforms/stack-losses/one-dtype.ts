@@ -5,6 +5,7 @@ import type { Answer } from '../../src/semantic/answer.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { isWrittenElsewhere, reachingDefinitions } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
+import { itemsOf } from '../../src/semantic/loop-items.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import {
   argumentsOf,
@@ -131,22 +132,12 @@ function isVariableFixed(rounds: Rounds, identifier: PyNode, depth: number): boo
     case 'parameter':
       return region.type === 'function_definition';
     case 'loop': {
-      const items = itemsOf(only.node, only.iterable);
+      const items = itemsOf(module, only.node, only.iterable);
       return items !== undefined && areItemsFixed(rounds, items, depth + 1);
     }
     default:
       return false;
   }
-}
-
-/** The sequence that a target of a loop runs over: `a` of `for i, x in enumerate(a)`, of `for x, y in zip(a, b)`. */
-function itemsOf(target: PyNode, iterable: PyNode): PyNode | undefined {
-  const isAlone = /^for_/.test(target.parent?.type ?? '');
-  const called = iterable.type === 'call' ? iterable.function?.text : undefined;
-  const place = target.parent?.named.indexOf(target) ?? -1;
-  if (called === 'enumerate' && !isAlone) return place === 1 ? argumentsOf(iterable)[0] : undefined;
-  if (called === 'zip' && !isAlone) return argumentsOf(iterable)[place];
-  return isAlone ? iterable : undefined;
 }
 
 /** `x.chunk(2)`: parts of one tensor. */
