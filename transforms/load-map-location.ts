@@ -46,7 +46,7 @@ import {
 import { isNetwork, isOnlyForOptimizers } from './load-map-location/keeper.js';
 import { isUsedAgain } from './load-map-location/loaded-again.js';
 import type { Fate } from './load-map-location/loaded-use.js';
-import { loadsPlainly } from './load-map-location/loading-class.js';
+import { loadsPlainly, quantizersOf } from './load-map-location/loading-class.js';
 import { loadingNames } from './load-map-location/loading-names.js';
 import { armsAlike } from './load-map-location/other-arm.js';
 import { mayBeReadByName } from './load-map-location/read-by-name.js';
@@ -115,12 +115,7 @@ export const loadMapLocation: Transform<LoadSite> = {
   },
 
   prefilter: ['load(', 'torch'],
-  cue: (text, _path, glimpse) =>
-    glimpse.stretchesWith('load(').some((code) => {
-      const isApart =
-        code !== glimpse.outside && !/load_state_dict|\bcopy_\(|\b(?:global|return)\b/.test(code);
-      return !isApart && hasOpenLoad(code, text);
-    }),
+  cue: (text, _path, glimpse) => glimpse.stretchesWith('load(').some((code) => hasOpenLoad(code, text)),
 
   *detect(module) {
     for (const node of module.atWhere('load(', (code) => hasOpenLoad(code, module.text))) {
@@ -312,6 +307,7 @@ function nameOf(call: PyNode): string | undefined {
 }
 
 /** Of the whole file, once for all its loads. */
-function isLoadingPlain({ alone }: PyModule): boolean {
-  return loadsPlainly(alone.code) && !loadingNames(alone).areGiven;
+function isLoadingPlain({ alone, around }: PyModule): boolean {
+  const quantizes = quantizersOf(alone).some((dotted) => around.text(dotted) === undefined);
+  return loadsPlainly(alone.code) && !quantizes && !loadingNames(alone).areGiven;
 }

@@ -42,9 +42,9 @@ export function returnsOf(definition: PyNode): readonly (PyNode | undefined)[] {
   );
 }
 
-/** Whoever calls it gets what it returns: it has no decorator, and is neither a coroutine nor a generator. */
-export function givesReturned(definition: PyNode): boolean {
-  if (isAsync(definition) || decoratorsOf(definition).length > 0) return false;
+/** Whoever calls it gets what it returns: it has no decorator but those that hand it on, and is neither a coroutine nor a generator. */
+export function givesReturned(definition: PyNode, handsOn = (_decorator: PyNode) => false): boolean {
+  if (isAsync(definition) || !decoratorsOf(definition).every(handsOn)) return false;
   return ![...ownNodes(definition)].some(({ type }) => type === 'yield');
 }
 

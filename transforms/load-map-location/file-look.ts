@@ -9,10 +9,10 @@ import {
   receiverOf,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isScript } from './installed.js';
+import { isScript, runBy } from './installed.js';
 import { type Keeper, keeperOf } from './keeper.js';
 import { givesFunctionObject, keepingClasses } from './kept-settings.js';
-import { loadsPlainly } from './loading-class.js';
+import { loadsPlainly, quantizersOf } from './loading-class.js';
 import { loadingNames } from './loading-names.js';
 import { placeOf, spelledOut } from './place.js';
 import { setsByText } from './plain-option.js';
@@ -26,6 +26,8 @@ export interface Look {
   readonly isProgram: boolean;
   /** The same, also where nothing says so. */
   readonly isScript: boolean;
+  /** The files of which it calls functions as soon as it is loaded, if they are of the project: then it is one as well. */
+  readonly runs: readonly string[];
   /** Whether something in it loads in its own way, and no class says so. */
   readonly isOwnWay: boolean;
   /** Its classes with a way of their own to load, and whether all of these copy what they are given. */
@@ -37,6 +39,8 @@ export interface Look {
   readonly setsByText: boolean;
   /** What it imports, `.lib.nets` for a relative import; of the others the first two names. */
   readonly imports: readonly string[];
+  /** Of these, what is for quantization, by its last two names. */
+  readonly quantizers: readonly string[];
   /** Whether it may import more than that. */
   readonly importsMore: boolean;
 }
@@ -52,7 +56,7 @@ const TENSOR_SETTINGS =
   /\bcapturable\b|\b(?:lr|betas?|momentum)\s*=\s*(?:\w+\.)*(?:as_)?tensor\(|\bgroup\w*\[[^\]\n]+\]\s*=[^\n]*\b(?:as_tensor|empty|full|ones|tensor|zeros)\(/i;
 /** Code that makes classes of a text, or gets them from packages that it names nowhere. What `import_module` and `__import__` give is a file or a package. */
 const COMPUTED =
-  /\bhydra\b(?=[\s\S]*(?:\b(?:instantiate|get_class|get_method|get_object|get_static_method)\b|\.call\(|import[^\n]*\bcall\b))|\blocate\b|entry_points\b(?!\s*=)|entry_point\b(?!\s*=\s*["'][\w.]+:\w+["'])/;
+  /\bhydra\b(?=[\s\S]*(?:\b(?:instantiate|get_class|get_method|get_object|get_static_method)\b|\.call\(|import[^\n]*\bcall\b))|\blocate\b|entry_points\b(?!\s*=)|entry_point\b(?!\s*=\s*["'][\w.]+:\w+["']|\.split\()/;
 /** `name = …`, `object.name = …`, with anything in place of what is computed; no definition, nor a second statement. */
 const ASSIGNS = /^\s*[\w.\0]+\s*=(?!=)[^\n;\\]*$/;
 const DEFINES = /\b(?:lambda|import|setattr)\b|load_|state_|_dict/;
@@ -70,6 +74,7 @@ export function lookAt(alone: PyModule): Look {
     place: place.replace(/\.__init__$/, ''),
     isProgram: isProgram(alone),
     isScript: isScript(alone),
+    runs: runBy(alone).map((dotted) => spelledOut(place, dotted)),
     isOwnWay:
       areGiven ||
       !loadsPlainly(alone.code) ||
@@ -84,6 +89,9 @@ export function lookAt(alone: PyModule): Look {
     lists,
     setsByText: setsByText(alone),
     imports: [...new Set(imports.map((dotted) => spelledOut(place, dotted)))],
+    quantizers: quantizersOf(alone).map((dotted) =>
+      dotted.startsWith('.') ? spelledOut(place, dotted) : dotted.split('.').slice(-2).join('.'),
+    ),
     importsMore: alone.mentions(IMPORTS_MORE),
   };
 }

@@ -143,6 +143,10 @@ export class FilledWith {
         return this.#given(module, node, depth);
       case 'expression_list':
       case 'tuple':
+        // `"%d of %d" % (step, steps)`
+        if (parent.parent?.type === 'binary_operator' && /string$/.test(parent.parent.left?.type ?? ''))
+          return true;
+        return this.#returned(module, node, depth);
       case 'return_statement':
         return this.#returned(module, node, depth);
       default:
@@ -239,6 +243,7 @@ export class FilledWith {
       if (/^copy\.\w+$/.test(path)) return depth === 1 || this.#use({ module, node: call }, depth);
       return path === SAVE || givesPlain(path);
     }
+    if (methodName(call) === 'format' && /string$/.test(receiverOf(call)?.type ?? '')) return true;
     const parameter = parameterGiven(module, call, argument);
     if (parameter === undefined) return isOfPackage(module, receiverOf(call));
     const reads = readsOf(parameter.module, parameter.node);

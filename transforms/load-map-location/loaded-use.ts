@@ -201,12 +201,15 @@ function readsAnywhere(module: PyModule, scope: Scope, name: string): readonly P
 
 /** Whether what stands around a value takes it for a tensor, or may. */
 export function showsTensor(module: PyModule, parent: PyNode): boolean {
-  if (parent.type === 'attribute') return true;
+  if (parent.type === 'attribute') return !OF_CONTAINERS.test(parent.attribute?.text ?? '');
   if (parent.type === 'augmented_assignment' || parent.type === 'binary_operator')
     return parent.named.some((side) => side.type === 'call' && !isLook(side));
   const callee = parent.type === 'argument_list' ? parent.parent?.function : undefined;
   return callee !== undefined && takesTensors(module, callee);
 }
+
+/** Of a list or a dictionary, and of no tensor. */
+const OF_CONTAINERS = /^(?:append|extend|get|insert|items|keys|pop|setdefault|update)$/;
 
 /** A function that says that its argument is a tensor; those that make one also take numbers. */
 function takesTensors(module: PyModule, callee: PyNode): boolean {

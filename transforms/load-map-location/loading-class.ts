@@ -7,6 +7,7 @@ import { definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/
 import { qualifiedName } from '../../src/semantic/imports.js';
 import { ingredientsOf } from '../../src/semantic/ingredients.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { within } from '../../src/semantic/stars.js';
 import { argumentsOf, decoratorsOf, methodName } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { moduleKind } from '../../src/torch/module/modules.js';
@@ -15,11 +16,22 @@ import { parameterNode, takerOf } from './parameter-given.js';
 
 /** Models whose state is sharded, quantized or not there yet, and parts that load in their own way. */
 const OWN_WAYS =
-  /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|\bDTensor\b|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|^[ \t]*(?:from|import)\b[^\n]*(?:\([^)]*)?quantization|\bquantization\.[a-z]|quantization_?(?:config|bits?\b)|quantize_(?:dynamic|fx|per_|model)|\bquantize_\(|prepare_qat|\bnn\.(?:quantized|qat|intrinsic)|torchao|auto_?gptq|init_empty_weights|(?:device\s*=|device\(|\.to\(|to_empty\()\s*(?:device\s*=\s*)?["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b|\.load_state_dict\s*=(?!=)|(?<!\b(?:has|get)attr\([\w.]+,\s*)["']load_state_dict["']/im;
+  /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|\bDTensor\b|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|\bquantization\.[a-z]|quantization_?(?:config|bits?\b)|quantize_(?:dynamic|fx|per_|model)|\bquantize_\(|prepare_qat|\bnn\.(?:quantized|qat|intrinsic)|torchao|auto_?gptq|init_empty_weights|(?:device\s*=|device\(|\.to\(|to_empty\()\s*(?:device\s*=\s*)?["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b|\.load_state_dict\s*=(?!=)|(?<!\b(?:has|get)attr\([\w.]+,\s*)["']load_state_dict["']/im;
 
 /** Whether nothing in some code stands for a model that does its own thing with what it loads. */
 export function loadsPlainly(code: string): boolean {
   return !OWN_WAYS.test(code);
+}
+
+/** The modules for quantization that a file imports, or imports from: those of the project are looked into. */
+export function quantizersOf(alone: PyModule): readonly string[] {
+  const named = alone.words('import').flatMap(({ parent: statement }) => {
+    const from = statement?.type === 'import_from_statement' ? statement.module_name : undefined;
+    const names = statement?.named.flatMap((each) => (each === from ? [] : [(each.name ?? each).text])) ?? [];
+    if (from === undefined) return statement?.type === 'import_statement' ? names : [];
+    return names.map((name) => (/quantization/i.test(from.text) ? from.text : within(from.text, name)));
+  });
+  return named.filter((dotted) => /quantization/i.test(dotted));
 }
 
 /** Names that a class binds where it, or what it makes, loads in its own way. */

@@ -1,16 +1,19 @@
-import { calledDefinition, methodNamed } from '../../src/semantic/definitions.js';
-import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
-import { calledPath } from '../../src/semantic/imports.js';
+import { methodNamed } from '../../src/semantic/definitions.js';
+import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { starredDefinition } from '../../src/semantic/star-imports.js';
-import { decoratorsOf, isAsync, ownNodes } from '../../src/semantic/statements.js';
-import { isUnbound } from '../../src/semantic/variables.js';
+import {
+  decoratorsOf,
+  enclosingClass,
+  isAsync,
+  ownNodes,
+  receiverOf,
+} from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
+import { calledOf } from './owner.js';
 
-/** The parameter of a function of the project, in whichever file, that gets an argument of a call. Not of a method, which others may override. */
+/** The parameter of a function of the project, in whichever file, that gets an argument of a call; of a method where nobody overrides that. */
 export function parameterGiven(module: PyModule, call: PyNode, argument: PyNode): Elsewhere | undefined {
-  const path = calledPath(module, call);
-  const found = path === undefined ? ownFunction(module, call) : definedElsewhere(module, path);
+  const found = calledOf(module, call);
   if (
     found?.node.type !== 'function_definition' ||
     decoratorsOf(found.node).length > 0 ||
@@ -18,16 +21,9 @@ export function parameterGiven(module: PyModule, call: PyNode, argument: PyNode)
   )
     return undefined;
   if ([...ownNodes(found.node)].some(({ type }) => type === 'yield')) return undefined;
-  const node = parameterNode(found.node, argument, 0);
+  const isMethod = enclosingClass(found.node) !== undefined && receiverOf(call) !== undefined;
+  const node = parameterNode(found.node, argument, isMethod ? 1 : 0);
   return node && { module: found.module, node };
-}
-
-function ownFunction(module: PyModule, call: PyNode): Elsewhere | undefined {
-  const callee = call.function;
-  if (callee?.type !== 'identifier') return undefined;
-  if (isUnbound(module, callee)) return starredDefinition(module, callee.text);
-  const node = calledDefinition(module, call);
-  return node && { module, node };
 }
 
 /** The name of the parameter that gets an argument of a call, by position or by name. */

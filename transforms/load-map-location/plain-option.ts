@@ -1,8 +1,6 @@
-import { calledDefinition } from '../../src/semantic/definitions.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { returnsOf } from '../../src/semantic/returns.js';
 import {
   argumentsOf,
   hasSplat,
@@ -18,48 +16,59 @@ const PARSER = 'argparse.ArgumentParser';
 const TYPES = /^(?:str|int|float|bool)$/;
 const LITERAL = /^(?:string|integer|float|true|false|none|concatenated_string|unary_operator|list|tuple)$/;
 
-/** Whether `args.name` is an option of the file's command line that is a text or a number, and nobody sets it by a text. */
-export function isPlainOption(module: PyModule, attribute: PyNode): boolean {
-  const name = attribute.attribute?.text ?? '';
-  const object = attribute.object;
-  if (object?.type !== 'identifier' || !isParsed(module, object)) return false;
-  const options = optionsNamed(module, name);
-  if (options.length === 0 || !options.every((call) => isPlainArgument(call))) return false;
-  if (setsByText(module.alone) || module.mentions(/\bset_defaults\(/)) return false;
-  return module.around.summaries({ word: name, beside: [] }, setsByText)?.includes(true) === false;
+/** Whether an option of a file's command line, by its name, is a text or a number, and nobody sets it by a text. */
+export function isPlainOption(module: PyModule, name: string): boolean {
+  if (optionsNamed(module, name).length === 0 || mayBeOther(module.alone, name)) return false;
+  return module.around.summaries({ word: name, beside: [] }, mayBeOther)?.includes(true) === false;
+}
+
+/** Whether a file gives an option of this name another value, or may: also one that is handed a parser. */
+function mayBeOther(alone: PyModule, name: string): boolean {
+  return (
+    !optionsNamed(alone, name).every(isPlainArgument) ||
+    setsByText(alone) ||
+    alone.mentions(/\bset_defaults\(|\bconflict_handler\b/)
+  );
 }
 
 /** `setattr(args, key, value)`, `vars(args)[key] = value`; to look at all of them, or to print them, sets none. */
 export function setsByText(alone: PyModule): boolean {
-  return alone.mentions(
-    /setattr(?:__)?\(|__getattribute__|(?<![.\w]|\*\*|(?:print|dict|sorted|len|str|dumps?|pformat|pprint)\(|\bconfig=|\bin )(?:vars\([^()]*\)|(?:[\w.]+|[)\]])\.__dict__)(?!\.(?:items|keys|values|get)\()/,
-  );
+  return alone.mentions(SETS);
 }
 
-function isParsed(module: PyModule, variable: PyNode): boolean {
-  const writes = writesOf(module, variable);
+/** The same for objects that are no options: `settings = vars(args)` is about nothing else. */
+export function setsOtherByText(alone: PyModule): boolean {
+  if (!setsByText(alone)) return false;
+  const ofOptions = alone.words('vars').flatMap(({ parent: call }) => {
+    const [object] = call?.type === 'call' && call.function?.text === 'vars' ? argumentsOf(call) : [];
+    return call !== undefined && object !== undefined && isParsed(alone, object) ? [call] : [];
+  });
+  let code = alone.code;
+  for (const { start, end } of ofOptions)
+    code = code.slice(0, start) + '_'.repeat(end - start) + code.slice(end);
+  return SETS.test(code);
+}
+
+const SETS =
+  /setattr(?:__)?\(|__getattribute__|(?<![.\w]|\*\*|(?:callable|print|dict|sorted|len|str|dumps?|pformat|pprint)\(|\bconfig=|\bin )(?:vars\([^()]*\)|(?:[\w.]+|[)\]])\.__dict__)(?!\.(?:items|keys|values|get)\(|\[[^\]\n]*\]\()/;
+
+function isParsed(alone: PyModule, variable: PyNode): boolean {
+  const writes = writesOf(alone, variable);
   return (
     writes.length > 0 &&
     writes.every((write) => {
       const found = definitionOf(write);
-      return (found.kind === 'value' || found.kind === 'part') && parses(module, found.value);
+      return (found.kind === 'value' || found.kind === 'part') && isParsing(alone, found.value);
     })
   );
 }
 
-/** `parser.parse_args()`, or a function of the file that returns that. */
-function parses(module: PyModule, value: PyNode): boolean {
-  if (value.type === 'identifier') return isParsed(module, value);
-  if (value.type !== 'call') return false;
-  if (/^parse(?:_known)?_args$/.test(methodName(value) ?? '')) {
-    if (keywordValue(value, 'namespace') !== undefined || argumentsOf(value).length > 1) return false;
-    const parser = receiverOf(value);
-    return parser !== undefined && isParser(module, parser);
-  }
-  const own = value.function?.type === 'identifier' ? calledDefinition(module, value) : undefined;
-  if (own?.type !== 'function_definition') return false;
-  const returned = returnsOf(own);
-  return returned.length > 0 && returned.every((each) => each !== undefined && parses(module, each));
+/** `parser.parse_args()` */
+export function isParsing(module: PyModule, call: PyNode): boolean {
+  if (call.type !== 'call' || !/^parse(?:_known)?_args$/.test(methodName(call) ?? '')) return false;
+  if (keywordValue(call, 'namespace') !== undefined || argumentsOf(call).length > 1) return false;
+  const parser = receiverOf(call);
+  return parser !== undefined && isParser(module, parser);
 }
 
 function isParser(module: PyModule, parser: PyNode): boolean {

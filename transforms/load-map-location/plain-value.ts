@@ -1,24 +1,19 @@
 import { row } from '../../src/library/library.js';
-import { PLAIN_BASES } from '../../src/library/names.js';
-import { isModuleClass } from '../../src/library/paths.js';
-import { plainAttributes, valuesWritten } from '../../src/semantic/attribute-uses.js';
-import { calledDefinition, classAround, classBehind } from '../../src/semantic/definitions.js';
-import { definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
+import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../src/semantic/flow.js';
-import { isReachedByText, type Part, targetOf, valuesGiven } from '../../src/semantic/function-uses.js';
+import { type Part, targetOf } from '../../src/semantic/function-uses.js';
 import { calledPath, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { settersElsewhere } from '../../src/semantic/project-names.js';
-import { givesReturned, returnsOf } from '../../src/semantic/returns.js';
-import { starredDefinition } from '../../src/semantic/star-imports.js';
-import { argumentsOf, enclosingFunction, methodName } from '../../src/semantic/statements.js';
+import { returnsOf } from '../../src/semantic/returns.js';
+import { argumentsOf, methodName, unparenthesized } from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
 import { isCount, isUnbound, writesOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isPythonNumber } from '../../src/values/value/python-number.js';
 import { ANY_DEPTH, FilledWith } from './filled-with.js';
-import { isBound } from './loading-names.js';
-import { isPlainOption, setsByText } from './plain-option.js';
+import { isSetElsewhere, type Owner, valuesHeld, valuesSet } from './held-values.js';
+import { calledOf, givenTo, handsBack, ownersOf } from './owner.js';
+import { isPlainOption } from './plain-option.js';
 
 const LITERALS: ReadonlySet<string> = new Set(
   'concatenated_string false float integer none string true'.split(' '),
@@ -162,29 +157,27 @@ export class Plain {
   #part(module: PyModule, target: PyNode, value: PyNode, depth: number, hops: number): boolean {
     const targets = target.parent?.named ?? [];
     const part = { index: targets.indexOf(target), of: targets.length };
-    if (value.type !== 'call' || targetOf(value, part) !== target) return false;
+    const isWhole = target.parent?.parent?.right === value;
+    if (value.type !== 'call')
+      return isWhole && this.#areAll(partsOf(module, value, part, targets), depth, hops);
+    if (targetOf(value, part) !== target) return false;
     return this.#areAll(partsGiven(module, value, part, hops), depth, hops);
   }
 
   #attribute(module: PyModule, attribute: PyNode, depth: number, hops: number): boolean {
     const name = attribute.attribute?.text ?? '';
-    if (isPlainOption(module, attribute)) {
-      const set = valuesSet(module, name);
-      this.#isNew = true;
+    const { object } = attribute;
+    const owners = object && ownersOf(module, object);
+    return owners?.every((owner) => this.#held(owner, name, depth, hops)) === true;
+  }
+
+  #held(owner: Owner, name: string, depth: number, hops: number): boolean {
+    if (owner.node.type === 'call') {
+      const set = isPlainOption(owner.module, name) ? valuesSet(owner, name) : undefined;
+      this.#isNew ||= set !== undefined;
       return set !== undefined && (set.length === 0 || this.#areAll(set, depth, hops));
     }
-    const object = attribute.object;
-    if (object === undefined) return false;
-    const around = classAround(attribute);
-    const own = around?.self === object.text ? around.classNode : classBehind(module, object);
-    const owner = own === undefined ? madeElsewhere(module, object) : { module, node: own };
-    if (owner === undefined || !isHeldPlainly(owner, name)) return false;
-    const written = valuesWritten(owner.module, owner.node, name);
-    const isSetElsewhere = settersElsewhere(owner.module, owner.node, name)?.length !== 0;
-    const others = isSetElsewhere ? valuesSet(owner.module, name) : [];
-    if (others === undefined) return false;
-    const values = [...written.map((node) => node && { module: owner.module, node }), ...others];
-    if (!this.#areAll(values, depth, hops)) return false;
+    if (!this.#areAll(valuesHeld(owner, name), depth, hops)) return false;
     return depth === 0 || this.#filled.attribute(owner.module, name, depth);
   }
 
@@ -203,8 +196,8 @@ export class Plain {
     // An array may hold objects, and then be given others.
     if (known?.gives === 'plain' && (depth > 0 || !known.keepsObjects))
       return given.every((each) => this.is(each, known.keepsObjects ? depth : depth + 1, hops + 1));
-    const made = calledIn(module, call);
-    if (made?.node.type !== 'function_definition' || !givesReturned(made.node)) return false;
+    const made = calledOf(module, call);
+    if (made === undefined || !handsBack(made)) return false;
     return this.#areAll(
       returnsOf(made.node).map((node) => node && { module: made.module, node }),
       depth,
@@ -215,6 +208,24 @@ export class Plain {
 
 const CONSTANTS = /^(?:math|numpy|sys)\.(?:e|inf|maxsize|nan|pi)$/;
 
+/** What a pair, or one of two pairs, gives in one of so many places. */
+function partsOf(
+  module: PyModule,
+  value: PyNode | undefined,
+  part: Part,
+  targets: readonly PyNode[],
+): readonly (Elsewhere | undefined)[] {
+  const given = value && unparenthesized(value);
+  if (given?.type === 'conditional_expression')
+    return [given.named[0], given.named[2]].flatMap((each) => partsOf(module, each, part, targets));
+  const isEven =
+    /^(?:expression_list|tuple)$/.test(given?.type ?? '') &&
+    given?.named.length === part.of &&
+    ![...targets, ...given.named].some(({ type }) => type.includes('splat'));
+  const node = isEven ? given.named[part.index] : undefined;
+  return [node && { module, node }];
+}
+
 /** What a call gives in one of so many places, also where its function hands on what another gives. */
 function partsGiven(
   module: PyModule,
@@ -222,9 +233,8 @@ function partsGiven(
   part: Part,
   hops: number,
 ): readonly (Elsewhere | undefined)[] | undefined {
-  const made = calledIn(module, call);
-  if (made?.node.type !== 'function_definition' || !givesReturned(made.node) || hops > MAX_HOPS)
-    return undefined;
+  const made = calledOf(module, call);
+  if (made === undefined || !handsBack(made) || hops > MAX_HOPS) return undefined;
   return returnsOf(made.node).flatMap((returned) => {
     if (returned?.type === 'call') return partsGiven(made.module, returned, part, hops + 1) ?? [undefined];
     const isEven =
@@ -232,77 +242,6 @@ function partsGiven(
     const node = isEven ? returned?.named[part.index] : undefined;
     return [node && { module: made.module, node }];
   });
-}
-
-/** Whether objects of a class hold by a name what code assigns to it, and nothing else. */
-function isHeldPlainly({ module, node }: Elsewhere, name: string): boolean {
-  const { unknown, imported } = lineageOf(module, node);
-  if (unknown || !imported.every((path) => isModuleClass(path) || PLAIN_BASES.has(path))) return false;
-  if (plainAttributes(module, node, name).answer !== 'yes') return false;
-  if (setsByText(module.alone)) return false;
-  return [name, node.name?.text ?? name].every(
-    (word) => module.around.summaries({ word, beside: [] }, setsByText)?.includes(true) === false,
-  );
-}
-
-/** `train.step = …`, in another file. */
-function isSetElsewhere(module: PyModule, name: string): boolean {
-  return module.around.summaries({ word: name, beside: [] }, setsAttribute)?.includes(true) ?? true;
-}
-
-function setsAttribute({ code }: PyModule, name: string): boolean {
-  return new RegExp(`\\b(?!self\\b)\\w+\\.${name}\\s*(?:[-+*/|&]?=(?!=)|,[^=\\n()]*=(?!=))`).test(code);
-}
-
-export function calledIn(module: PyModule, call: PyNode): Elsewhere | undefined {
-  const path = calledPath(module, call);
-  if (path !== undefined) return definedElsewhere(module, path);
-  const callee = call.function?.type === 'identifier' ? call.function : undefined;
-  if (callee !== undefined && isUnbound(module, callee)) return starredDefinition(module, callee.text);
-  const node = callee && calledDefinition(module, call);
-  return node && { module, node };
-}
-
-/** What the project gives to attributes of a name, of whatever object; undefined where one gets it otherwise than by an assignment. */
-function valuesSet(module: PyModule, name: string): readonly Elsewhere[] | undefined {
-  const named = new RegExp(`\\.${name}\\b`);
-  const { modules, unread } = module.around.naming({ word: name, beside: [] }, (text) => named.test(text));
-  if (unread !== undefined) return undefined;
-  const values: Elsewhere[] = [];
-  for (const there of [module, ...modules])
-    for (const node of there.words(name)) {
-      const attribute = node.text === name && node.parent?.attribute === node ? node.parent : undefined;
-      if (attribute === undefined || !isBound(attribute)) continue;
-      const { parent } = attribute;
-      const value =
-        parent?.type.endsWith('assignment') && parent.left === attribute ? parent.right : undefined;
-      if (value === undefined) return undefined;
-      values.push({ module: there, node: value });
-    }
-  return values;
-}
-
-/** The class of the project that made an object, by the only call that did, or by a function that gives nothing else. */
-function madeElsewhere(module: PyModule, object: PyNode, hops = 0): Elsewhere | undefined {
-  const [only, ...others] = writesOf(module, object);
-  const found = only === undefined || others.length > 0 ? undefined : definitionOf(only);
-  return found?.kind === 'value' ? classMade(module, found.value, hops) : undefined;
-}
-
-function classMade(module: PyModule, value: PyNode | undefined, hops: number): Elsewhere | undefined {
-  if (value === undefined || hops > MAX_HOPS) return undefined;
-  if (value.type === 'identifier') return madeElsewhere(module, value, hops + 1);
-  const made = value.type === 'call' ? calledIn(module, value) : undefined;
-  if (made?.node.type !== 'function_definition') return made;
-  if (!givesReturned(made.node)) return undefined;
-  const [first, ...more] = returnsOf(made.node).map((each) => classMade(made.module, each, hops + 1));
-  return more.every((each) => each?.node === first?.node) ? first : undefined;
-}
-
-function givenTo(module: PyModule, parameter: PyNode): readonly Elsewhere[] | undefined {
-  const taker = enclosingFunction(parameter);
-  if (taker?.type !== 'function_definition' || isReachedByText(module, taker)) return undefined;
-  return valuesGiven(module, taker, parameter);
 }
 
 /** A loop over `range(…)`, or the count of `enumerate(…)`. */

@@ -3,8 +3,9 @@ import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { methodName } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
+import { calledIn } from './owner.js';
 import { takerOf } from './parameter-given.js';
-import { calledIn, Plain } from './plain-value.js';
+import { Plain } from './plain-value.js';
 
 /**
  * Whether all that the project puts under a name into any dictionary is plain: numbers, texts, truths, nothing, and what is

@@ -36,11 +36,13 @@ function findPlainLoading(module: PyModule): PlainLoading | undefined {
   const files = filesOfProgram(own, [...new Map(all.map((file) => [file.place, file])).values()]);
   const places = new Set(all.flatMap(({ place }) => partsOf(place)));
   const arePlain = files.every(
-    ({ imports, isOwnWay }) =>
+    ({ imports, isOwnWay, quantizers }) =>
       !isOwnWay &&
+      quantizers.every((dotted) => places.has(dotted)) &&
       imports.every((dotted) => places.has(dotted) || loadsAsUsual(dotted) || hasOwnOptimizers(dotted)),
   );
-  if (!arePlain || !files.some((file) => file.isScript) || !areLists(module, files)) return undefined;
+  const isRun = files.some(({ isScript, runs }) => isScript || runs.some((dotted) => places.has(dotted)));
+  if (!arePlain || !isRun || !areLists(module, files)) return undefined;
   return {
     isOpen: !own.isProgram && isInstallable(module),
     keepers: [...keepersAmong(module, files), ...ownOptimizers(files, places)],
