@@ -29,6 +29,7 @@ import { isNeeded } from '../../src/torch/record/needed.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { gradModeOf } from '../../src/values/value/gradient.js';
 import { plainBuffer } from '../../src/values/value/plain-buffer.js';
+import { classOf } from './called.js';
 import { Graphless } from './graphless.js';
 import { isLoss } from './inputs.js';
 import { networksIn } from './sinks.js';
@@ -116,7 +117,7 @@ function featuresAmong(module: PyModule, callees: readonly PyNode[]): readonly T
   const isSet = attributeUses(module, owner.classNode, network.attribute?.text ?? '').some(
     ({ kind }) => kind === 'write',
   );
-  if (!isSet) return [];
+  if (!isSet || switchesItself(module, network)) return [];
   const calls = callees.flatMap(({ parent }) => parent ?? []);
   const isGiven = (call: PyNode) =>
     argumentsOf(call).every((each) => new Graphless(module, new Set(), new Set()).doubt(each) === undefined);
@@ -128,6 +129,12 @@ function featuresAmong(module: PyModule, callees: readonly PyNode[]): readonly T
       ? []
       : [{ ...run, isGuess: true, inVain: undefined, beside }];
   });
+}
+
+/** Its own class speaks of gradients, mostly to freeze itself: then there may be nothing to gain. */
+function switchesItself(module: PyModule, network: PyNode): boolean {
+  const made = classOf(module, network);
+  return made !== undefined && /requires_grad|no_grad|inference_mode/.test(made.module.codeOf(made.node));
 }
 
 function isLossOfTrainer(module: PyModule, functionNode: PyNode): boolean {
