@@ -26,8 +26,8 @@ function wordsBefore(text: string, end: number): readonly (string | undefined)[]
     at--;
   }
   const last = at + 1;
-  while (isWordPart(text.charCodeAt(at))) at--;
-  return last === at + 1 ? [] : [text.slice(at + 1, last)];
+  const first = startOfWord(text, last);
+  return first === last ? [] : [text.slice(first, last)];
 }
 
 function wordsBehind(text: string, start: number): readonly (string | undefined)[] {
@@ -47,6 +47,13 @@ function readings(text: string, word: RegExp): readonly (string | undefined)[] {
 /** Spaces, line ends, parentheses and a backslash. */
 function isGap(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13) || code === 40 || code === 41 || code === 92;
+}
+
+/** Where the word begins that ends at a place; that place where none does. */
+export function startOfWord(text: string, end: number): number {
+  let start = end;
+  while (isWordPart(text.charCodeAt(start - 1))) start--;
+  return start;
 }
 
 /** Letters, digits and underscores; all beyond ASCII counts as letters. */

@@ -1,4 +1,4 @@
-import { isWordPart } from './beside.js';
+import { isWordPart, startOfWord } from './beside.js';
 import type { Glimpse } from './glimpse.js';
 
 /** Whether a name may stand for a class of another name, or for one of the file: an import alone keeps the name. */
@@ -48,8 +48,12 @@ export function namesMade({ text }: Glimpse): ReadonlySet<string> {
 }
 
 /** What a file evaluates, loads or takes the parameters of: `fcn` of `self.fcn.eval()`. */
-export function namesOfModules({ text }: Glimpse): ReadonlySet<string> {
-  return new Set([...text.matchAll(OF_MODULE)].map(([, name = '']) => name));
+export function namesOfModules(glimpse: Glimpse): ReadonlySet<string> {
+  const { text } = glimpse;
+  const ends = OF_MODULE.flatMap((method) => glimpse.placesOf(method));
+  const names = ends.map((end) => text.slice(startOfWord(text, end), end));
+  return new Set(names.filter((name) => name !== '' && name !== 'self'));
 }
 
-const OF_MODULE = /(?<![\w\u0080-\uffff])(?!self\b)(\w+)\.(?:(?:eval|parameters)\(\)|load_state_dict\()/g;
+/** Looked for as they are: a regular expression would try every word of a text. */
+const OF_MODULE: readonly string[] = ['.eval()', '.parameters()', '.load_state_dict('];

@@ -1,5 +1,5 @@
 import { isOfModule, isOfPlainValues } from '../../library/library.js';
-import { isWordPart } from '../../syntax/beside.js';
+import { isWordPart, startOfWord } from '../../syntax/beside.js';
 import { namesMade, namesOfModules } from '../../syntax/bound-name.js';
 import { type CodeLine, linesOf } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
@@ -59,7 +59,7 @@ interface Call {
 function someCall(code: string, test: (call: Call) => boolean): boolean {
   for (let at = code.indexOf('('); at !== -1; at = code.indexOf('(', at + 1)) {
     const end = backOverGap(code, at);
-    const start = backOverWord(code, end);
+    const start = startOfWord(code, end);
     if (start === end) {
       if (code.charCodeAt(end - 1) === 93 && test({ name: '', object: undefined, isOfPart: false }))
         return true;
@@ -70,7 +70,7 @@ function someCall(code: string, test: (call: Call) => boolean): boolean {
     let isOfPart = false;
     if (code.charCodeAt(dot) === 46) {
       const objectEnd = backOverGap(code, dot);
-      const objectStart = backOverWord(code, objectEnd);
+      const objectStart = startOfWord(code, objectEnd);
       if (objectStart < objectEnd) object = code.slice(objectStart, objectEnd);
       isOfPart = objectEnd === start - 1 && startsPath(code, objectStart);
     } else if (isDefined(code, start)) continue;
@@ -88,15 +88,9 @@ function backOverGap(code: string, end: number): number {
   }
 }
 
-function backOverWord(code: string, end: number): number {
-  let at = end;
-  while (isWordPart(code.charCodeAt(at - 1))) at--;
-  return at;
-}
-
 function startsPath(code: string, start: number): boolean {
   if (code.charCodeAt(start - 1) !== 46) return true;
-  if (code.startsWith('module.', start)) return startsPath(code, backOverWord(code, start - 1));
+  if (code.startsWith('module.', start)) return startsPath(code, startOfWord(code, start - 1));
   return code.startsWith('self.', start - 5) && !/[\w.]/.test(code[start - 6] ?? '');
 }
 
