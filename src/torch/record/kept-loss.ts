@@ -19,7 +19,7 @@ import {
 } from '../../semantic/statements.js';
 import { readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { gradUseIn } from '../../values/effects/grad.js';
+import { gradUseReached } from '../../values/effects/grad.js';
 import { entersGradOff, isGradOff, onlyRunsGradOff, switchesGradOff } from '../../values/effects/mode.js';
 import { effectsOf, usesOf, valueOf } from '../../values/index.js';
 import type { Fate } from '../../values/uses/record-fate.js';
@@ -225,7 +225,7 @@ export function isWithoutGrad(module: PyModule, place: PyNode): boolean {
   const evaluates =
     module.atWithin('.eval(', around).length > 0 ||
     walks(module).some(({ functionNode }) => functionNode === around);
-  return evaluates && gradUseIn(module, around) === undefined;
+  return evaluates && gradUseReached(module, around) === undefined;
 }
 
 /** Whether a value that may hang on a graph has `.detach()`; undefined where nothing says that it is a tensor at all. */
