@@ -52,6 +52,7 @@ export const frozenTeacher: Transform<Found> = {
     moments: ['forward', 'backward'],
     safety: 'safe',
     numerics: 'bit-identical',
+    sameAs: ['no-grad'],
     group: 'default',
     options: {},
     requires: { torch: '0.4' },

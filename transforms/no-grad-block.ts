@@ -50,6 +50,7 @@ export const noGradBlock: Transform<BlockSite> = {
     lasts: 'call',
     safety: 'safe',
     numerics: 'bit-identical',
+    sameAs: ['frozen-teacher', 'no-grad'],
     group: 'default',
     options: {},
     requires: { torch: '0.4' },

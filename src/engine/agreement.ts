@@ -1,6 +1,6 @@
-import type { Numerics, Safety, Transform } from '../toolkit/contract.js';
+import type { Numerics, Transform } from '../toolkit/contract.js';
 import { byEffect } from '../toolkit/effect.js';
-import { isCovered } from './alternatives.js';
+import { isCovered, SAFETIES } from './alternatives.js';
 import type { EngineSetup } from './engine.js';
 import type { Decision, Finding, SourceFile } from './outcome.js';
 import { lookAt, plainScanOf } from './scan.js';
@@ -31,7 +31,6 @@ interface Agreement<C extends Chosen> {
 }
 
 const NOTHING_LEFT = 'another fix leaves nothing for it to do';
-const SAFETIES: readonly Safety[] = ['safe', 'unsafe', 'advice'];
 const NUMERICS: readonly Numerics[] = ['bit-identical', 'rounding', 'changes-training'];
 
 /**

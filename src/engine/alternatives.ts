@@ -1,35 +1,78 @@
 import { clash, type Edit } from '../edit/edit.js';
-import type { Transform } from '../toolkit/contract.js';
+import type { Safety, Transform } from '../toolkit/contract.js';
 import type { Finding, SourceFile } from './outcome.js';
 import { ownEdits, previewOf } from './preview.js';
+
+/** The best first. */
+export const SAFETIES: readonly Safety[] = ['safe', 'unsafe', 'advice'];
 
 /** What a transform finds in a text. */
 type Look = (file: SourceFile, transform: Transform) => readonly Finding[];
 
 /**
  * Findings of which one fix leaves nothing for the other to do, since it changes the same lines or counts for all that the
- * other changes: a person takes one of them. Asked only where they meet, since each answer is a scan.
+ * other changes: a person takes one of them. Asked only where they meet, since each answer is a scan. Of two that do the
+ * same, only one is a finding; where a comment silences it, neither is.
  */
 export function withAlternatives(
   file: SourceFile,
   found: readonly Finding[],
+  suppressed: readonly Finding[],
   transforms: readonly Transform[],
   look: Look,
 ): readonly Finding[] {
-  const rivals = new Map<Finding, Set<string>>();
-  const note = (one: Finding, other: Finding) =>
-    rivals.set(one, (rivals.get(one) ?? new Set()).add(other.key));
-  for (const [one, other] of meeting(found)) {
-    if (!excludes(file, one, other, transforms, look) && !excludes(file, other, one, transforms, look))
-      continue;
-    note(one, other);
-    note(other, one);
+  const rivals = new Map<Finding, Set<Finding>>();
+  const repeated = new Map<Finding, Finding>();
+  const note = (one: Finding, other: Finding) => rivals.set(one, (rivals.get(one) ?? new Set()).add(other));
+  for (const pair of meeting([...found, ...suppressed])) {
+    const isSame = areSame(pair, transforms);
+    const [one, other] = isSame ? inOrder(...pair) : pair;
+    const isChoice = !pair.some((each) => suppressed.includes(each));
+    if (!isChoice && (!isSame || suppressed.includes(other))) continue;
+    const isAlone = excludes(file, one, other, transforms, look);
+    if (isAlone && isSame && isWhole(one, other)) repeated.set(other, one);
+    else if (isChoice && (isAlone || excludes(file, other, one, transforms, look))) {
+      note(one, other);
+      note(other, one);
+    }
   }
-  if (rivals.size === 0) return found;
-  return found.map((finding) => {
-    const keys = rivals.get(finding);
-    return keys === undefined ? finding : { ...finding, alternatives: [...keys] };
+  if (rivals.size + repeated.size === 0) return found;
+  const isOffered = (finding: Finding) => {
+    const by = repeated.get(finding);
+    return by === undefined || repeated.has(by);
+  };
+  return found.filter(isOffered).map((finding) => {
+    const keys = [...(rivals.get(finding) ?? [])].filter(isOffered).map(({ key }) => key);
+    return keys.length === 0 ? finding : { ...finding, alternatives: keys };
   });
+}
+
+/** Their transforms do the same, such as to run code without gradients. */
+function areSame([one, other]: readonly [Finding, Finding], transforms: readonly Transform[]): boolean {
+  const isNamed = (a: Finding, b: Finding) =>
+    transforms.some(({ meta }) => meta.id === a.transform && meta.sameAs?.includes(b.transform));
+  return isNamed(one, other) || isNamed(other, one);
+}
+
+/** Of two fixes that do the same, the one to offer first: what is safer, changes more, asks less. */
+function inOrder(a: Finding, b: Finding): readonly [Finding, Finding] {
+  const order =
+    SAFETIES.indexOf(a.safety) - SAFETIES.indexOf(b.safety) ||
+    Number(isWithin(a, b)) - Number(isWithin(b, a)) ||
+    a.questions.length - b.questions.length ||
+    a.transform.localeCompare(b.transform);
+  return order > 0 ? [b, a] : [a, b];
+}
+
+/** Nothing of the second fix lies beside the first, or it counts for a whole function, of which a scan tells what is left. */
+function isWhole(one: Finding, other: Finding): boolean {
+  return isWithin(other, one) || isCovered(other, one);
+}
+
+function isWithin(inner: Finding, outer: Finding): boolean {
+  if (isCovered(outer, inner)) return true;
+  const [a, b] = [reach(inner.fix?.edits ?? []), reach(outer.fix?.edits ?? [])];
+  return b.start <= a.start && a.end <= b.end;
 }
 
 /** Each costs two scans by one transform. */

@@ -91,11 +91,12 @@ export function lookAt(
 /** What a file has to say, with alternatives told apart. Most have nothing, and are not even parsed. */
 export function scanOf(setup: EngineSetup, look: Look): Scan | Skipped {
   const scan = plainScanOf(setup, look);
-  if (scan.kind === 'skipped' || scan.findings.length < 2) return scan;
-  const findings = withAlternatives(scan.file, scan.findings, setup.transforms, (file, transform) => {
+  if (scan.kind === 'skipped' || scan.findings.length + scan.suppressed.length < 2) return scan;
+  const again = (file: SourceFile, transform: Transform) => {
     const trial = plainScanOf(setup, lookAt(setup, file, { transforms: [transform], isAddressed: false }));
     return trial.kind === 'scan' ? trial.findings : [];
-  });
+  };
+  const findings = withAlternatives(scan.file, scan.findings, scan.suppressed, setup.transforms, again);
   return { ...scan, findings };
 }
 

@@ -72,6 +72,8 @@ export interface TransformMeta {
   readonly numerics: Numerics;
   /** Ids of transforms that do the opposite: where one of them runs too, only a person takes the fixes of this one. */
   readonly yieldsTo?: readonly string[];
+  /** Ids of transforms that do the same, and find it in another way: what one of them leaves nothing of is offered once. */
+  readonly sameAs?: readonly string[];
   readonly group: Group;
   readonly options: Readonly<Record<string, OptionSpec>>;
   /** Version floors by package name, e.g. `{ torch: '1.6' }`. */
