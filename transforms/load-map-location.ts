@@ -51,6 +51,7 @@ import { loadingNames } from './load-map-location/loading-names.js';
 import { armsAlike } from './load-map-location/other-arm.js';
 import { mayBeReadByName } from './load-map-location/read-by-name.js';
 import { fateOf } from './load-map-location/returned-value.js';
+import { isSavedFromCpu } from './load-map-location/saved-from-cpu.js';
 import { copiesState } from './load-map-location/state-receiver.js';
 
 interface LoadSite extends Site {
@@ -100,6 +101,7 @@ export const loadMapLocation: Transform<LoadSite> = {
       ],
       limits: [
         'Host memory holds the whole checkpoint instead, once per process.',
+        'Passed over in silence where all that the project saves (or all that it writes to this very path) was moved to the CPU before: nothing goes back to a GPU.',
         'Nothing changes for a checkpoint that was saved from the CPU, and, with one process, for the state of an optimizer: it takes the loaded tensors as its own and holds nothing twice (measured).',
         'Networks and optimizers of packages of which the library knows nothing else are taken to copy what they load, as torch does.',
         'A load whose result reaches no `load_state_dict`, and no `copy_` into the state of a model, is not looked at: data, features and pickled modules keep their device.',
@@ -126,6 +128,7 @@ export const loadMapLocation: Transform<LoadSite> = {
       if (keywordArgument(call, 'map_location') !== undefined || positional(call).length > 1) continue;
       const fate = fateOf(module, call);
       if (fate.loads.length === 0 && !fate.isCopied) continue;
+      if (isSavedFromCpu(module, call)) continue;
       const name = nameOf(call);
       yield {
         node: callee.attribute ?? callee,
