@@ -35,6 +35,7 @@ import {
   swallowsErrors,
   type Transform,
   usesDeepSpeed,
+  valueOf,
 } from '../src/toolkit/index.js';
 import { checkpointCall } from './checkpoint-use-reentrant/checkpoint-call.js';
 
@@ -80,7 +81,7 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
     requires: { torch: '2.0' },
     docs: {
       why: 'Without `use_reentrant`, torch 2.1 to 2.11 warn on every call, announce that it will raise, and take the re-entrant form. That form gives no gradient where no input of the block requires one, does not support `torch.autograd.grad`, and raises on keyword arguments for the block.',
-      does: 'Adds `use_reentrant=False` as the last argument, which torch recommends. Where keyword arguments are passed to the block the call raises today, and the fix is safe unless the file, or a caller in another one, catches that error; elsewhere it is unsafe, and `use_reentrant=True`, the form in use today, is offered beside it, which is safe and ends the warning. With `value = "preserve"` only that is.',
+      does: 'Adds `use_reentrant=False` as the last argument, which torch recommends. Where keyword arguments are passed to the block the call raises today, and the fix is safe unless the file, or a caller in another one, catches that error; elsewhere it is unsafe, and `use_reentrant=True`, the form in use today, is offered beside it, which is safe and ends the warning, except where no input of the block has a graph: today the parameters inside are not trained then. With `value = "preserve"` only that is.',
       refuses: [
         '`checkpoint` is not torch’s own: nothing is said',
         'the arguments are spread with `**`, so the keyword may be given twice',
@@ -117,6 +118,7 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
       if (found === undefined || isChosen(call, found.sequential) || isTestCode(module, call)) continue;
       const raises = keywordsForBlock(call, found.sequential);
       const { sequential } = found;
+      const isLost = losesGradients(module, call, sequential);
       yield {
         node: name,
         call,
@@ -124,19 +126,22 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
         isAlternative: false,
         message:
           raises === undefined
-            ? 'torch warns here and recomputes in the re-entrant form, which loses the gradient where no input of the block requires one'
+            ? isLost
+              ? `no input of \`${shown(blockOf(call) ?? call)}\` requires a gradient: in the re-entrant form, which torch takes here today and warns about, its parameters get no gradient at all and are not trained`
+              : 'torch warns here and recomputes in the re-entrant form, which loses the gradient where no input of the block requires one'
             : `torch raises here: the re-entrant form, which it takes by default, does not pass \`${raises}\` on`,
       };
       // With these, torch raises in the re-entrant form.
       const isOther = ['context_fn', 'debug'].some((each) => keywordArgument(call, each) !== undefined);
-      if (raises === undefined && !isOther && options['value'] !== 'preserve')
+      // Nobody wants to keep a form that trains nothing.
+      if (raises === undefined && !isOther && !isLost && options['value'] !== 'preserve')
         yield {
           node: name,
           call,
           sequential,
           isAlternative: true,
           message:
-            'torch warns here that the form has to be given, and that it will raise without: today it is the re-entrant one',
+            'torch warns here that the form has to be given, and that it will raise without: today it is the re-entrant one, in which the parameters inside get no gradient unless an input of the block requires one',
         };
     }
   },
@@ -168,11 +173,15 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
         )
         .require(
           'unknown',
-          isTestedFor(call)
-            ? ask('recomputes-alike')`Does \`${block}\` compute the same when it is run again for backward?`
-            : ask(
-                'inputs-and-recomputes',
-              )`Does an input of \`${block}\` require a gradient today, and does it compute the same when it is run again?`,
+          losesGradients(module, call, sequential)
+            ? ask(
+                'trained-from-now-on',
+              )`May the parameters of \`${block}\` be trained from now on, and does it compute the same when it is run again?`
+            : isTestedFor(call)
+              ? ask('recomputes-alike')`Does \`${block}\` compute the same when it is run again for backward?`
+              : ask(
+                  'inputs-and-recomputes',
+                )`Does an input of \`${block}\` require a gradient today, and does it compute the same when it is run again?`,
         );
     }
     if (raises) {
@@ -232,10 +241,20 @@ function keywordsForBlock(call: PyNode, sequential: boolean): string | undefined
   return names.find((name) => !OF_TORCH.has(name) && name !== 'function');
 }
 
+function blockOf(call: PyNode): PyNode | undefined {
+  return keywordValue(call, 'function') ?? argumentsOf(call)[0];
+}
+
+/** All that the block gets is shown to have no graph: the re-entrant form records none then. */
+function losesGradients(module: PyModule, call: PyNode, sequential: boolean): boolean {
+  const inputs = positionalArguments(call).slice(sequential ? 2 : 1);
+  const isPlain = (input: PyNode) => !input.type.endsWith('splat') && !valueOf(module, input).mayHaveGraph();
+  return inputs.length > 0 && inputs.every(isPlain);
+}
+
 /** The block, a function of this file, has no such parameter: in no form does the call work. */
 function isUnknownToBlock(module: PyModule, call: PyNode, keyword: string): boolean {
-  const [first] = argumentsOf(call);
-  const block = keywordValue(call, 'function') ?? first;
+  const block = blockOf(call);
   return block !== undefined && lacksParameter(module, block, keyword);
 }
 
