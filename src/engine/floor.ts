@@ -1,7 +1,7 @@
 import type { PyModule } from '../semantic/module.js';
 import { ask, type Question } from '../semantic/question.js';
 import { standingOf } from '../semantic/standing.js';
-import type { Premise } from '../semantic/versions.js';
+import { compareVersions, type Premise } from '../semantic/versions.js';
 import type { TransformMeta } from '../toolkit/contract.js';
 
 /** What the versions that a transform needs come to in one file. */
@@ -32,4 +32,15 @@ export function floorIn({ requires }: TransformMeta, module: PyModule): Floor {
     if (answer === 'unknown') doubts.push(ask('version')`Is ${`${name} ${floor} or newer`} (${doubt})?`);
   }
   return { doubts, premises };
+}
+
+/** Of what one sentence says, the newest version that the fix counts on: `>=2.4` says 1.12 as well. */
+export function highest(premises: readonly Premise[]): readonly Premise[] {
+  return premises.filter((each, index) =>
+    premises.every((other, at) => {
+      if (other.package !== each.package || other.because !== each.because) return true;
+      const order = compareVersions(other.atLeast, each.atLeast);
+      return order < 0 || (order === 0 && at >= index);
+    }),
+  );
 }

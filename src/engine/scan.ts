@@ -18,7 +18,7 @@ import { withAlternatives } from './alternatives.js';
 import { asRemembered, withAssumed } from './assumed.js';
 import { scanOfCells } from './cells.js';
 import type { EngineSetup } from './engine.js';
-import { floorIn } from './floor.js';
+import { floorIn, highest } from './floor.js';
 import type { Fault, Finding, Scan, Skipped, SourceFile } from './outcome.js';
 import { type Among, amongText, awake, withCue } from './prefilter.js';
 import { wordsOf } from './site-words.js';
@@ -310,9 +310,7 @@ function findingFor(
   const doubts = floor.doubts.filter(
     ({ text }) => !result.questions.some((each) => each.text.startsWith(text.slice(0, text.indexOf('(')))),
   );
-  const premises = [...floor.premises, ...result.premises].filter(
-    (each, index, all) => all.findIndex(({ because }) => because === each.because) === index,
-  );
+  const premises = highest([...floor.premises, ...result.premises]);
   return {
     ...common,
     safety: doubts.length > 0 && result.safety === 'safe' ? 'unsafe' : result.safety,

@@ -157,6 +157,19 @@ describe('a version that nothing pins', () => {
     });
   });
 
+  test('is the newest that a fix counts on, where its transform needs less', async () => {
+    const { ampApi } = await import('../../transforms/amp-api.js');
+    const cwd = folderWith({
+      'a.py': 'import torch\n\nscaler = torch.cuda.amp.GradScaler()\n',
+      'requirements.txt': 'torch>=2.4\n',
+    });
+    const { stdout } = await memfix({ cwd, transforms: [ampApi] }, 'check', '--output-format', 'json');
+    expect(JSON.parse(stdout).findings[0]).toMatchObject({
+      safety: 'safe',
+      premises: [{ atLeast: '2.3', because: 'requirements.txt:1 says `torch >=2.4`' }],
+    });
+  });
+
   test('and that a fix needs newer than assumed leaves it unsafe', async () => {
     const { stdout } = await memfix({ cwd: folderWith({ 'a.py': 'oldword()\n' }), transforms: old }, 'check');
     expect(stdout).toContain('new-word  unsafe');
