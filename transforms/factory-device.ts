@@ -43,6 +43,7 @@ import {
   isMainCode,
   isSnapshot,
   isTooLong,
+  isUnused,
   longestLine,
   runsOnce,
   tryAround,
@@ -107,7 +108,7 @@ export const factoryDevice: Transform<FactorySite> = {
         '`torch.tensor(data).to(device)` is not edited: `torch.tensor(data, device=device)` copies and waits just the same.',
         'A module that other code traces with torch.fx gets a device that is no device yet, which makers of tensors do not take.',
         'GPU memory stays the same: this saves time and host memory.',
-        'Code below `if __name__ == "__main__":` and copies of the code beside the results of a run (`wandb/run-…`, `outputs/2024-…/`) are not looked at.',
+        'Code below `if __name__ == "__main__":` and copies of the code beside the results of a run (`wandb/run-…`, `outputs/2024-…/`) are not looked at, nor are tensors that nothing reads.',
       ],
     },
     evidence: {
@@ -145,6 +146,7 @@ export const factoryDevice: Transform<FactorySite> = {
       const device = deviceOf(module, whole);
       if (device === 'none' || keywordArgument(found.factory, 'device') !== undefined) continue;
       if (isMainCode(whole) || (options['everywhere'] !== true && runsOnce(module, whole))) continue;
+      if (isUnused(module, whole)) continue;
       // A line that ends in `.to(` has no place for an ignore comment.
       const shown = whole.arguments?.text.includes('\n') ? found.factory.function : node;
       yield {

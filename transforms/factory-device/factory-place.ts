@@ -2,9 +2,16 @@ import { lineageOf } from '../../src/semantic/elsewhere.js';
 import { placeOf } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { repetitionOf } from '../../src/semantic/repetition.js';
-import { decoratorsOf, enclosingClass, enclosingFunction } from '../../src/semantic/statements.js';
+import {
+  decoratorsOf,
+  enclosingClass,
+  enclosingFunction,
+  isCallee,
+  statementOf,
+} from '../../src/semantic/statements.js';
 import { lineLimit, widthOf } from '../../src/syntax/long-lines.js';
 import type { PyNode } from '../../src/syntax/node.js';
+import { isNeeded } from '../../src/torch/record/needed.js';
 
 /** Where programs keep a copy of their code with the results of one run. */
 const SNAPSHOT =
@@ -30,6 +37,18 @@ export function runsOnce(module: PyModule, node: PyNode): boolean {
   if (kind === 'once') return true;
   const around = enclosingFunction(node)?.name?.text ?? '';
   return kind === 'unseen' && /^__(?:init|post_init|new)__$/.test(around);
+}
+
+/** It is given, as it is or by its own methods, to a name of the function that nothing reads. */
+export function isUnused(module: PyModule, made: PyNode): boolean {
+  const owner = enclosingFunction(made);
+  const statement = statementOf(made);
+  const assignment = statement.named[0];
+  let whole = made;
+  while (whole.parent?.type === 'attribute' || (whole.parent?.type === 'call' && isCallee(whole)))
+    whole = whole.parent;
+  if (owner === undefined || assignment?.type !== 'assignment' || assignment.right !== whole) return false;
+  return !isNeeded(module, owner, statement);
 }
 
 /** The `try` whose handlers hear of an error in an expression. */
