@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PyModule } from '../semantic/module.js';
+import { raisesBefore } from '../semantic/unbound-name.js';
 import { isTooDeep } from '../syntax/depth.js';
 import { mayBeForgiven } from '../syntax/forgiven.js';
 import { Glimpse } from '../syntax/glimpse.js';
@@ -254,7 +255,8 @@ function findingsOf(setup: EngineSetup, transform: Transform, module: PyModule):
     setup.transforms.some(({ meta }) => meta.id === id),
   );
   const equals = new Map<string, number>();
-  const found = [...transform.detect(module, options)].map((site) => {
+  const sites = [...transform.detect(module, options)].filter(({ node }) => !raisesBefore(module, node));
+  const found = sites.map((site) => {
     const words = wordsOf(transform.meta.id, site.node);
     const nth = equals.get(words) ?? 0;
     equals.set(words, nth + 1);

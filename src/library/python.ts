@@ -54,3 +54,27 @@ export const PYTHON_ROWS: readonly Group[] = [
   ),
   group('io.TextIOBase.', { gives: 'number', reports: true }, 'write'),
 ];
+
+/** What code may name without binding it: Python's builtins, also those of Python 2, and what shells and profilers put beside them. */
+export const PYTHON_NAMES: ReadonlySet<string> = new Set(
+  `ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError BrokenPipeError
+    BufferError BytesWarning ChildProcessError ConnectionAbortedError ConnectionError ConnectionRefusedError
+    ConnectionResetError DeprecationWarning EOFError Ellipsis EncodingWarning EnvironmentError Exception
+    ExceptionGroup False FileExistsError FileNotFoundError FloatingPointError FutureWarning GeneratorExit IOError
+    ImportError ImportWarning IndentationError IndexError InterruptedError IsADirectoryError KeyError
+    KeyboardInterrupt LookupError MemoryError ModuleNotFoundError NameError None NotADirectoryError NotImplemented
+    NotImplementedError OSError OverflowError PendingDeprecationWarning PermissionError ProcessLookupError
+    PythonFinalizationError RecursionError ReferenceError ResourceWarning RuntimeError RuntimeWarning StandardError
+    StopAsyncIteration StopIteration SyntaxError SyntaxWarning SystemError SystemExit TabError TimeoutError True
+    TypeError UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError UnicodeTranslateError
+    UnicodeWarning UserWarning ValueError Warning WindowsError ZeroDivisionError _ __annotations__ __build_class__
+    __builtins__ __cached__ __class__ __debug__ __dict__ __doc__ __file__ __import__ __loader__ __name__ __package__
+    __path__ __spec__ abs aiter all anext any apply ascii basestring bin bool breakpoint buffer bytearray bytes
+    callable chr classmethod cmp coerce compile complex copyright credits delattr dict dir display divmod enumerate
+    eval exec execfile exit file filter float format frozenset get_ipython getattr globals hasattr hash help hex id
+    input int intern isinstance issubclass iter len license list locals long map max memoryview min next object oct
+    open ord pow print profile property quit range raw_input reduce reload repr reveal_locals reveal_type reversed
+    round set setattr slice sorted staticmethod str sum super tuple type unichr unicode vars xrange zip`.split(
+    /\s+/,
+  ),
+);
