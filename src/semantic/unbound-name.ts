@@ -81,25 +81,25 @@ function mayBeThere(module: PyModule, name: string): boolean {
   if (starImports(module).some(({ from }) => mayBring(module, from, name))) return true;
   const files = around.summaries({ word: 'import', beside: [] }, isThere);
   if (files?.length === 0) return true;
-  if (
-    ['exec', 'execfile', 'runpy'].some(
-      (word) => around.summaries({ word, beside: [] }, isThere)?.length !== 0,
-    )
-  )
-    return true;
-  const put = new RegExp(
-    `(?<!\\b(?:self|cls))\\.${name}\\s*(?:=(?!=)|,)|setattr\\(.*["']${name}["']|__dict__`,
+  const running = ['exec', 'execfile', 'runpy'].map((word) =>
+    around.summaries({ word, beside: [] }, runsTexts),
   );
-  const own = module.path.replace(/^.*\/|\.py$/g, '');
-  const { modules, unread } = around.naming(
-    { word: name, beside: [] },
-    (text) => (text.includes(own) || text.includes('builtins')) && put.test(text),
-  );
-  return modules.length > 0 || unread !== undefined;
+  if (running.some((each) => each?.includes(true) !== false)) return true;
+  const { modules, unread } = around.naming({ word: name, beside: [] }, () => true);
+  if (unread !== undefined) return true;
+  const stem = module.path.replace(/^.*\/|\.py$/g, '').replace(/\W/g, '\\$&');
+  const own = new RegExp(`\\b${stem}\\b|builtins`);
+  const put = new RegExp(`(?<!\\b(?:self|cls))\\.${name}\\s*(?:=(?!=)|,)|\\bsetattr\\(|__dict__`);
+  return modules.some((there) => own.test(there.code) && put.test(there.code));
 }
 
 const BINDS_BY_TEXT = new RegExp(`${READS_NAMES.source}|\\b(?:__)?builtins|\\bsys\\.modules\\b|\\bglobal\\b`);
 
 function isThere(): boolean {
   return true;
+}
+
+/** Runs code as a text, which may see names that the text does not bind. */
+function runsTexts(alone: PyModule): boolean {
+  return alone.mentions(/\bexec(?:file)?\(|\brunpy\b/);
 }
