@@ -15,9 +15,12 @@ export const PYTHON_ROWS: readonly Group[] = [
   group(BUILTIN, { gives: 'plain' }, 'bytes chr dir format hex input open range repr str type'),
   group(BUILTIN, { gives: 'nothing', reports: true }, 'print'),
   group(BUILTIN, { gives: 'nothing', keeps: true }, 'setattr'),
-  group(BUILTIN, passes, 'dict enumerate frozenset list max min reversed set sorted tuple zip'),
+  group(BUILTIN, passes, 'dict enumerate frozenset list reversed set tuple zip'),
+  group(BUILTIN, { ...passes, operators: ['__lt__', '__gt__'] }, 'max min sorted'),
   group(BUILTIN, { ...passes, runs: true }, 'filter iter map next'),
-  group(BUILTIN, { graph: 'kept', dtype: 'promoted' }, 'abs pow sum'),
+  group(BUILTIN, { graph: 'kept', dtype: 'promoted' }, 'abs'),
+  group(BUILTIN, { graph: 'kept', dtype: 'promoted', operators: ['__pow__', '__rpow__'] }, 'pow'),
+  group(BUILTIN, { graph: 'kept', dtype: 'promoted', operators: ['__add__', '__radd__'] }, 'sum'),
   group(BUILTIN, { graph: 'kept' }, 'super'),
   group(BUILTIN, { graph: 'kept', runs: true }, 'getattr vars'),
 
@@ -78,3 +81,25 @@ export const PYTHON_NAMES: ReadonlySet<string> = new Set(
     /\s+/,
   ),
 );
+
+/** The methods that operators run: of their left side, and of their right side, which is asked with the sides swapped. */
+export const OPERATORS: ReadonlyMap<string, readonly [left: string, right: string]> = new Map([
+  ...arithmetic(
+    '+ add - sub * mul @ matmul / truediv // floordiv % mod ** pow << lshift >> rshift & and | or ^ xor',
+  ),
+  ...compared('< lt gt > gt lt <= le ge >= ge le == eq eq != ne ne <> ne ne'),
+]);
+
+function arithmetic(pairs: string): readonly [string, readonly [string, string]][] {
+  return [...pairs.matchAll(/(\S+) (\S+)/g)].map(([, sign = '', name]) => [
+    sign,
+    [`__${name}__`, `__r${name}__`],
+  ]);
+}
+
+function compared(triples: string): readonly [string, readonly [string, string]][] {
+  return [...triples.matchAll(/(\S+) (\S+) (\S+)/g)].map(([, sign = '', left, right]) => [
+    sign,
+    [`__${left}__`, `__${right}__`],
+  ]);
+}

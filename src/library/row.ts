@@ -64,6 +64,8 @@ export interface Facts {
   readonly reports?: true;
   /** Runs code that it is handed. */
   readonly runs?: true;
+  /** The methods of operators that it runs on what it is handed. */
+  readonly operators?: readonly string[];
   /** Neither trains what it is handed nor differentiates it. */
   readonly harmless?: true;
   /** Computes with tensors of its own, and differentiates nothing else. */

@@ -211,3 +211,14 @@ export function mayBeOfProject(module: PyModule, path: string): boolean {
   }
   return path.startsWith('.');
 }
+
+/** `.missing.Net`: a file of the project by where the path leads, which is not among those that are there. */
+export function isMissing(module: PyModule, path: string): boolean {
+  for (let at = path.slice(0, path.lastIndexOf('.')); /\w/.test(at); at = at.slice(0, at.lastIndexOf('.'))) {
+    const text = module.around.text(at);
+    const [next = '', inside] = path.slice(at.length + 1).split('.');
+    if (text !== undefined)
+      return inside !== undefined && !new RegExp(`\\b${next}\\b|import \\*|__(?:getattr|path)__`).test(text);
+  }
+  return path.startsWith('.');
+}

@@ -60,6 +60,8 @@ function collect(alone: PyModule, expression: PyNode | undefined, found: Found, 
     for (const each of value.named) collect(alone, each.value ?? each, found, seen);
   else if (value.type === 'named_expression' || value.type === 'subscript')
     collect(alone, value.value, found, seen);
+  // `__lt__ = __gt__ = keep`
+  else if (value.type === 'assignment') collect(alone, value.right, found, seen);
   // `partial(keep, by)`
   else if (path === PARTIAL) collectPartial(alone, argumentsOf(value), found, seen);
   else if (path !== undefined && isOfKnownPackage(path)) return;
@@ -110,10 +112,11 @@ function collectAttribute(alone: PyModule, attribute: PyNode, found: Found, seen
 /** Torch lets nothing but modules take their place. */
 function isLayers(alone: PyModule, attribute: PyNode): boolean {
   const values = attributeValues(alone, attribute) ?? [];
-  return values.some(({ function: maker }) => {
+  const isLayer = ({ function: maker }: PyNode) => {
     const path = maker && qualifiedName(alone, maker);
     return path !== undefined && (CONTAINERS.has(path) || isModuleClass(path));
-  });
+  };
+  return values.length > 0 && values.every(isLayer);
 }
 
 function collectVariable(alone: PyModule, name: PyNode, found: Found, seen: Set<PyNode>): void {

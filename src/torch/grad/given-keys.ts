@@ -1,4 +1,4 @@
-import { builtin, isOfModule, ofTensor, row } from '../../library/library.js';
+import { builtin, isOfModule, row } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { ancestryOf, calledDefinition, classAround } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -8,14 +8,12 @@ import {
   argumentValue,
   enclosingFunction,
   givenTo,
-  methodName,
   ownNodes,
-  receiverOf,
-  unparenthesized,
 } from '../../semantic/statements.js';
-import { isUnbound, waysReaching } from '../../semantic/variables.js';
+import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { keepsGiven } from '../../values/value/names.js';
+import { mayBeProjectObject, operatorCalls } from '../../values/value/operators.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../../values/value/plain.js';
 import { calledBehind, nameBehind } from './called-values.js';
 import { mayHaveGraph } from './forward-stores.js';
@@ -23,12 +21,27 @@ import { outlivingNames } from './outliving.js';
 
 /** What may get hold of what has a graph by the calls of a forward, where the file does not show what they run. */
 export function keysGiven(module: PyModule, method: PyNode): readonly string[] {
-  return [...ownNodes(method)].flatMap((call) => {
-    const callee = call.type === 'call' ? call.function : undefined;
-    if (callee === undefined || calledDefinition(module, call) !== undefined) return [];
-    const keys = keysOf(module, call, callee);
-    return keys.length > 0 && givenTo(call).some((each) => mayHaveGraph(module, each)) ? keys : [];
-  });
+  const operators = [...method.walk()].flatMap((node) =>
+    operatorCalls(module, node).filter(({ given }) => hasGraphInside(module, given)),
+  );
+  return [
+    ...new Set(operators.map(({ name }) => `operator ${name}`)),
+    ...[...ownNodes(method)].flatMap((node) => keysOfCall(module, node)),
+  ];
+}
+
+/** `i * 2` of `rows[i * 2]` has none where `i` has none; the ends of a slice are numbers. */
+function hasGraphInside(module: PyModule, given: PyNode): boolean {
+  if (given.type === 'slice') return false;
+  const isMade = /^(?:binary_operator|unary_operator|parenthesized_expression|tuple|list)$/.test(given.type);
+  return isMade ? given.named.some((each) => hasGraphInside(module, each)) : mayHaveGraph(module, given);
+}
+
+function keysOfCall(module: PyModule, call: PyNode): readonly string[] {
+  const callee = call.type === 'call' ? call.function : undefined;
+  if (callee === undefined || calledDefinition(module, call) !== undefined) return [];
+  const keys = keysOf(module, call, callee);
+  return keys.length > 0 && givenTo(call).some((each) => mayHaveGraph(module, each)) ? keys : [];
 }
 
 function keysOf(module: PyModule, call: PyNode, callee: PyNode): readonly string[] {
@@ -51,7 +64,7 @@ function keysOf(module: PyModule, call: PyNode, callee: PyNode): readonly string
   const as = keepsGiven(name) ? 'layer' : 'object';
   const objects = made.map((maker) => `${as} ${nameBehind(module, maker)}`);
   if (!isMethodOfLibraries(name)) return [...calledBehind(module, callee).keys, ...objects];
-  const mayBeOther = !isOfModule(name) && callee.object && mayBeOfProject(module, callee.object, name);
+  const mayBeOther = !isOfModule(name) && callee.object && mayBeProjectObject(module, callee.object, name);
   return mayBeOther ? [`function ${name}`, ...objects] : objects;
 }
 
@@ -69,45 +82,4 @@ function basesInFiles(module: PyModule, call: PyNode): readonly string[] {
   const classNode = classAround(call)?.classNode;
   const imported = classNode ? ancestryOf(module, classNode).imported : [];
   return imported.flatMap((path) => (isOfKnownPackage(path) ? [] : [`new ${path.split('.').at(-1)}`]));
-}
-
-/** `self.tracker.log(y)`, `current().log(y)`, `super().log(y)`: a method of the project by the name of another. */
-function mayBeOfProject(module: PyModule, receiver: PyNode, name: string, seen = new Set<PyNode>()): boolean {
-  const object = unparenthesized(receiver);
-  if (seen.has(object)) return false;
-  seen.add(object);
-  const mayBe = (value: PyNode | undefined) =>
-    value !== undefined && mayBeOfProject(module, value, name, seen);
-  const path = qualifiedName(module, object.function ?? object);
-  if (path !== undefined) return !isOfKnownPackage(path);
-  switch (object.type) {
-    case 'call': {
-      const method = methodName(object);
-      if (method === undefined)
-        return !isUnbound(module, object.function) || object.function?.text === 'super';
-      if (isMethodOfLibraries(method) || ofTensor(method) !== undefined) return mayBe(receiverOf(object));
-      return (attributeValues(module, object.function ?? object) ?? []).length === 0;
-    }
-    case 'identifier': {
-      const around = classAround(object);
-      if (around !== undefined && around.self === object.text)
-        return ancestryOf(module, around.classNode).imported.some((each) => !isOfKnownPackage(each));
-      return waysReaching(module, object).some((way) => {
-        if (way.kind === 'loop') return mayBe(way.iterable);
-        if (!('value' in way)) return ofTensor(name) === undefined;
-        return mayBe(way.value);
-      });
-    }
-    case 'attribute':
-      return (attributeValues(module, object) ?? [undefined]).some(
-        (value) => value === undefined || mayBe(value),
-      );
-    case 'subscript':
-      return mayBe(object.value);
-    case 'conditional_expression':
-    case 'boolean_operator':
-      return object.named.some(mayBe);
-    default:
-      return false;
-  }
 }

@@ -4,6 +4,7 @@ import { AUTOGRAD_FUNCTIONS, CACHING } from '../../library/names.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { summariesTogether } from '../../semantic/companions.js';
 import { ancestryOf, attributeOfSelf, calledDefinition } from '../../semantic/definitions.js';
+import { isMissing, makerOf } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsOf, methodsByName, reachedFrom } from '../../semantic/reach.js';
@@ -49,6 +50,9 @@ export function stateOfForward(
   network: PyNode,
   code: PyNode = network,
 ): LeftState | undefined {
+  // Who knows what the forward of a class does that is not there.
+  const maker = makerOf(module, network) ?? '';
+  if (isMissing(module, maker)) return { ...UNREAD, owner: maker.slice(maker.lastIndexOf('.') + 1) };
   const recomputed = module.memo(recomputedWeight, module);
   for (const name of ['forward', '__call__', ...methodsRun(code, network.text)]) {
     const files = module.memo(keptAnywhere, name);

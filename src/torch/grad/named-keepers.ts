@@ -35,11 +35,14 @@ export function keptByNamed(module: PyModule, { key }: Handed): string | undefin
 /** Where it does, or what it hands that to. */
 function findKept(module: PyModule, key: string): string | undefined {
   const asked = new Set([key]);
+  let handed = 0;
   for (const each of asked) {
     const [as = '', name = '', at, keyword] = each.split(' ');
+    // There are few operators, and most forwards have some.
+    if (as !== 'operator') handed++;
     const look = LOOKS[as as keyof typeof LOOKS];
     const files = name === '' ? undefined : summariesTogether(module, { word: name, beside: [] }, look);
-    if (files === undefined || asked.size > MOST_HANDED) {
+    if (files === undefined || handed > MOST_HANDED) {
       return key.split(' ')[1];
     }
     for (const done of [look(module.alone, name), ...files]) {
@@ -64,7 +67,7 @@ function isGivenAs(given: DoneByGiven, at: string | undefined, keyword: string |
 }
 
 /** Names that are looked for. */
-const MOST_HANDED = 64;
+const MOST_HANDED = 128;
 
 /** What something of a file does with what it is given. */
 interface Done {
@@ -87,6 +90,12 @@ const NOTHING: Done = { kept: [], hands: [] };
 const LOOKS = {
   /** By a function or a method. */
   function: (alone: PyModule, name: string): Done => doneBy(alone, functionsByName(alone, name)),
+  /** By the method that an operator runs, or by what a class has in its place. */
+  operator: (alone: PyModule, name: string): Done => {
+    const done = doneBy(alone, functionsByName(alone, name));
+    const other = doneByCalled(alone, putUnder(alone, name));
+    return { kept: [...done.kept, ...other.kept], hands: [...done.hands, ...other.hands] };
+  },
   /** By calling an object of a class. */
   object: (alone: PyModule, owner: string): Done =>
     doneBy(

@@ -157,7 +157,7 @@ class Outliving {
     const isGetter = ['dict', 'list'].some((type) => row(`${type}.${name}`)?.gives === 'arguments');
     if (isGetter && callee.type === 'attribute') return this.of(receiverOf(call), true);
     // A layer may give back what it is given.
-    return ofTensor(name) === undefined ? [`${name}()`, ...this.#all(given.slice(0, 1), isPart)] : [];
+    return ofTensor(name) === undefined ? [`${name}()`, ...this.#all(given, isPart)] : [];
   }
 
   #builtin(name: string, given: readonly PyNode[], isPart: boolean): readonly string[] {

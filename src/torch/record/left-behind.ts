@@ -277,7 +277,7 @@ function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: numbe
   if (asksAboutGraph(read, statement)) return false;
   if (isReported(module, read) || isComputedWithout(module, read)) return true;
   const holder = read.closest('comparison_operator', 'call', 'block', 'module');
-  if (holder?.type === 'comparison_operator') return true;
+  if (holder?.type === 'comparison_operator') return followed.add(holder).has(holder);
   if (isDropped(module, read, statement)) return true;
   const told = holder?.type === 'call' ? receiverOf(holder) : undefined;
   if (told !== undefined && makerOf(module, told)?.startsWith(LR_SCHEDULERS) === true) return true;

@@ -24,7 +24,8 @@ import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { gradUseElsewhere } from './elsewhere.js';
 import { reachesGradUse } from './grad.js';
-import { bare, handedFunction, handedKeeper, mayTakeBackward } from './handed-function.js';
+import { bare, handedFunction, handedKeeper, mayTakeBackward, takesAnyMethod } from './handed-function.js';
+import { keptByOperator } from './kept-by-operator.js';
 import { soundsLikeOptimizer } from './optimizer-names.js';
 import { differentiatingOverride } from './overrides.js';
 import { strangersRunIn } from './strangers-called.js';
@@ -59,6 +60,8 @@ export function suspicionsOf(
 ): readonly (Suspicion | Opaque)[] {
   const found: Opaque[] = [];
   for (const node of part.walk()) {
+    const kept = keptByOperator(module, node, trace, keeperNamed);
+    if (kept !== undefined) found.push({ kind: 'opaque', question: kept });
     if (node.type !== 'call') continue;
     const training = trainingCall(module, node, models);
     if (training !== undefined) return [training];
@@ -161,6 +164,10 @@ function opaqueCall(
   const other = (suspect: Suspect): Question => anotherFunction(callee, suspect);
   const handed = handedFunction(module, call) ?? handedKeeper(module, call, trace, isHarmlessFunction);
   if (handed !== undefined) return handed;
+  if (mayTakeBackward(module, call, trace))
+    return ask('runs-without')`Does \`${shown(call)}\` give something other than \`backward\`?`;
+  const any = takesAnyMethod(module, callee, trace) ? differentiatingMethod(module) : undefined;
+  if (any !== undefined) return other(any);
   const own = calledDefinition(module, call);
   if (own !== undefined) {
     const override = differentiatingOverride(module, call, own);
@@ -174,10 +181,7 @@ function opaqueCall(
   if (path?.startsWith(TORCH_JIT))
     return ask('compiled-without-gradients')`Does what \`${shown(callee)}\` compiles work without gradients?`;
   if (path !== undefined && isOfKnownPackage(path)) return undefined;
-  if (isBuiltin(module, callee))
-    return mayTakeBackward(call, trace)
-      ? ask('runs-without')`Does \`${shown(call)}\` give something other than \`backward\`?`
-      : undefined;
+  if (isBuiltin(module, callee)) return undefined;
   const given = givenTo(call).map(bare);
   const self = classAround(call)?.self;
   const network = given

@@ -190,8 +190,9 @@ function heldByIterated(module: PyModule): Suspect | undefined {
   );
 }
 
-/** A method of this name that differentiates, of a class that an object may be of. */
-export function differentiatingMethod(module: PyModule, call: PyNode): Suspect | undefined {
+/** A method that differentiates, of a class that an object may be of: by the name that is called, or any. */
+export function differentiatingMethod(module: PyModule, call?: PyNode): Suspect | undefined {
+  if (call === undefined) return suspectAround(module, ({ owner }) => owner !== undefined);
   const name = methodName(call);
   if (name === undefined || !isMethodOfProject(module, name)) return undefined;
   return suspectAround(
