@@ -19,7 +19,13 @@ import { readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isMethodOfLibraries, isOfKnownPackage } from '../value/plain.js';
 import { type GradUse, gradUses } from './grad.js';
-import { isGivenToLibrary, isMadePartial, placesNamed, runsWhenGoneThrough } from './handed-on.js';
+import {
+  isAskedForPart,
+  isGivenToLibrary,
+  isMadePartial,
+  placesNamed,
+  runsWhenGoneThrough,
+} from './handed-on.js';
 
 /** A function of the project that differentiates, or runs one of its file that does. Plain data: it outlives the scan. */
 export interface Differentiator {
@@ -229,7 +235,7 @@ function functionsWith(module: PyModule, uses: readonly GradUse[]): readonly Dif
       place: placeOf(module, node).replaceAll('`', ''),
       isValue: decoratorsOf(node).some(({ text }) => !PLAIN_DECORATORS.test(text)),
       isRead: decoratorsOf(node).some(({ text }) => !CALLED_DECORATORS.test(text)),
-      isIterated: isGenerator(module, node) || isGoneThrough(module, placesNamed(module, name)),
+      isIterated: isGenerator(module, node) || isGoneThrough(module, placesOf(module, node, name)),
     };
   });
 }
@@ -278,6 +284,12 @@ function valuesWith(module: PyModule, uses: readonly GradUse[]): readonly Differ
       place: placeOf(module, node).replaceAll('`', ''),
     };
   });
+}
+
+/** `DataLoader(data, batch_size=config.train.size)` has a part of another `train`: a plain function has none. */
+function placesOf(module: PyModule, node: PyNode, name: string): readonly PyNode[] {
+  const places = placesNamed(module, name);
+  return decoratorsOf(node).length > 0 ? places : places.filter((place) => !isAskedForPart(place));
 }
 
 function isGoneThrough(module: PyModule, places: readonly PyNode[]): boolean {

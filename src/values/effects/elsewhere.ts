@@ -72,8 +72,10 @@ export function classAskingForModeAround(
 ): string | undefined {
   const asking = module.memo(mayTrain ? findAskingInAnyMode : findAsking, module);
   if (asking === undefined) return 'one of the many classes of the project';
-  const within = enclosingFunction(by)?.name?.text ?? '';
-  const names = by.type === 'function_definition' ? [by.name?.text ?? '', within] : [within];
+  const within = enclosingFunction(by)?.name?.text;
+  // No name: the top of a file, which a function does not run.
+  const own = by.type === 'function_definition' ? by.name?.text : (within ?? '');
+  const names = [own, within].filter((each) => each !== undefined);
   return asking.find(({ name }) => name === undefined || mayRun(module, name, names))?.owner;
 }
 

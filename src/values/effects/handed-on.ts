@@ -59,15 +59,20 @@ function isUsed(module: PyModule, value: PyNode): boolean {
   if (isOnlyAsked(value) || isParsed(module, value)) return false;
   const user = value.parent;
   if (user?.type === 'call' && user.function === value) return false;
-  // `train.__get__(net)`
-  if (user?.type === 'attribute' && user.object === value)
-    return /^__(?:call|func|get|wrapped)__$/.test(user.attribute?.text ?? '');
+  if (isAskedForPart(value)) return false;
   // `del self.train`
   if (value.closest('delete_statement', 'call', 'block')?.type === 'delete_statement') return false;
   // Python indexes no function.
   if (user?.type === 'subscript' && user.value === value) return false;
   const target = /^(?:pattern_list|tuple_pattern)$/.test(user?.type ?? '') ? user : value;
   return !(target?.parent?.type === 'assignment' && target.parent.left === target);
+}
+
+/** `config.train.size`: something else than the function, which `train.__get__(net)` gives. */
+export function isAskedForPart(value: PyNode): boolean {
+  const user = value.parent;
+  if (user?.type !== 'attribute' || user.object !== value) return false;
+  return !/^__(?:call|func|get|wrapped)__$/.test(user.attribute?.text ?? '');
 }
 
 /** What a file does with a function, or an attribute of its name, otherwise than to call it. Plain data: it outlives the scan. */
