@@ -117,9 +117,9 @@ export const noGrad: Transform<NoGradSite> = {
       const runs = numericRunsIn(module, functionNode);
       if (runs.every((run) => isFrozen(module, run))) continue;
       const kept = keptOf(module, functionNode, runs);
-      // In training, its parts are asked about.
-      if (kept === 'numbers' || (kept === 'unknown' && !isInTraining(module, functionNode)))
-        evaluated.set(functionNode, runs);
+      // In training, its parts are asked about; who calls an object is not known by name.
+      const mayAsk = functionNode.name?.text !== '__call__' && !isInTraining(module, functionNode);
+      if (kept === 'numbers' || (kept === 'unknown' && mayAsk)) evaluated.set(functionNode, runs);
     }
     for (const [functionNode, runs] of quietRuns(module)) {
       if (evaluated.has(functionNode) || hasGradMode(module, functionNode)) continue;

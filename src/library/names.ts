@@ -22,13 +22,6 @@ export const TENSOR_TYPES: ReadonlySet<string> = new Set([
   'torch.nn.Parameter',
 ]);
 
-export const FLOAT_DTYPES: ReadonlySet<string> = new Set(
-  ['bfloat16', 'double', 'float', 'float16', 'float32', 'float64', 'half'].map((name) => `torch.${name}`),
-);
-export const INTEGER_DTYPES: ReadonlySet<string> = new Set(
-  ['bool', 'int', 'int16', 'int32', 'int64', 'int8', 'long', 'short', 'uint8'].map((name) => `torch.${name}`),
-);
-
 /** What they do to a tensor, they do without gradients. */
 export const INITIALIZERS = 'torch.nn.init.';
 

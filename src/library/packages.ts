@@ -1,6 +1,12 @@
 /** Whole packages, for what has no row of its own. None of them trains what it is handed, or differentiates it. */
 import { type Group, group } from './row.js';
 
+/** Packages whose modules are called like the files of many projects: `torch.utils.data`, `sklearn.metrics`. */
+export const LIBRARIES: ReadonlySet<string> = new Set(
+  `keras matplotlib numpy pandas scipy skimage sklearn tensorflow torch torchaudio torchmetrics torchtext torchvision
+    transformers`.split(/\s+/),
+);
+
 export const PACKAGE_ROWS: readonly Group[] = [
   // What they give carries no graph of torch.
   group(
@@ -30,6 +36,20 @@ export const PACKAGE_ROWS: readonly Group[] = [
   // Both run under `no_grad`, since 0.9; before that what they give was a picture, too.
   group('torchvision.utils.', { gives: 'tensor', graph: 'cut', storage: 'new', harmless: true }, 'make_grid'),
   group('torchvision.utils.', { gives: 'nothing', harmless: true, reports: true }, 'save_image'),
+  // Answers of a server, and texts.
+  group(
+    'flask.',
+    { gives: 'plain', harmless: true },
+    'jsonify redirect render_template render_template_string send_file send_from_directory url_for',
+  ),
+  ...['fastapi.', 'starlette.'].map((name) =>
+    group(
+      `${name}responses.`,
+      { gives: 'plain', harmless: true },
+      'FileResponse HTMLResponse JSONResponse PlainTextResponse RedirectResponse',
+    ),
+  ),
+  group('base64.', { gives: 'plain', harmless: true }, 'b64decode b64encode'),
   // Python's own, and tools that know nothing of torch's modules and optimizers.
   group(
     '',

@@ -1,3 +1,4 @@
+import { LIBRARIES } from '../library/packages.js';
 import type { PyNode } from '../syntax/node.js';
 import type { PyModule } from './module.js';
 import { isInstallable, isProgram } from './program.js';
@@ -135,8 +136,10 @@ class Tree {
     const folders = start === undefined ? [] : [file, start].flatMap(({ place }) => foldersOf(place));
     const near = [...new Set(folders)].flatMap((folder) => below(`${folder}.${dotted}`));
     if (near.length > 0) return near;
-    // `lib.nets` may be `nets` of a project in a folder `lib`.
-    for (let at = dotted; at !== ''; at = at.includes('.') ? at.slice(at.indexOf('.') + 1) : '') {
+    // `lib.nets` may be `nets` of a project in a folder `lib`; `torch.utils` is no `utils` of a project.
+    const isOfLibrary = LIBRARIES.has(dotted.replace(/\..*/, ''));
+    const rest = (at: string): string => (isOfLibrary ? '' : at.replace(/^[^.]*\.?/, ''));
+    for (let at = dotted; at !== ''; at = rest(at)) {
       const last = [at.slice(at.lastIndexOf('.') + 1), ...names].flatMap(
         (name) => this.#byLast.get(name) ?? [],
       );

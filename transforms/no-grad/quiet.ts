@@ -66,8 +66,8 @@ const RETURNS = /\breturn[ \t(]+\S/;
 const CALL =
   /(?<![\w.\u0080-\uffff])(?<!def +)((?:[\w\u0080-\uffff]+(?:\[[^\][\n]*\])?[\s\\]*\.[\s\\]*){0,6}[\w\u0080-\uffff]+(?:\[[^\][\n]*\])?)[\s\\]*\((?![\s\\]*\))/g;
 
-/** What Python, or the network itself, calls is no evaluation. */
-const SPECIAL = /^(?:(?!\bdef\b)[\s\S])*?\bdef[ \t]+(?:forward|__\w+__)\b/;
+/** What Python, or the network itself, calls is no evaluation; an object that is called like a function may be one. */
+const SPECIAL = /^(?:(?!\bdef\b)[\s\S])*?\bdef[ \t]+(?:forward|__(?!call__)\w+__)\b/;
 
 /** The names of modules: `np`, `nn` of `nn.Linear(2, 2)`. */
 function libraries({ outside }: Glimpse): ReadonlySet<string> {

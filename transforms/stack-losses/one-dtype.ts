@@ -1,5 +1,5 @@
+import { FLOAT_DTYPES } from '../../src/library/dtypes.js';
 import { isPlain, ofTensor, type Row, row } from '../../src/library/library.js';
-import { FLOAT_DTYPES } from '../../src/library/names.js';
 import type { Accumulation } from '../../src/semantic/accumulation.js';
 import type { Answer } from '../../src/semantic/answer.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';

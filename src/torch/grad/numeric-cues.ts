@@ -24,7 +24,8 @@ const GIVEN = /[(,=][\s\\]*(?:self\.)?([a-z]\w*)(?=[\s\\]*[,)])/g;
 const DECIDES =
   /backward|autograd(?!\.Variable\()|no_?grad|inference_?mode|grad_enabled|requires_grad|optim/i;
 /** What runs inside a network gives its result to whoever runs that. */
-const INSIDE = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+(?:forward|__call__)\b/;
+const FORWARD = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+forward\b/;
+const INSIDE = new RegExp(FORWARD.source.replace('forward', '(?:forward|__call__)'));
 
 /** What a stretch of code, or a name, is asked. */
 type Test = (text: string) => boolean;
@@ -106,7 +107,7 @@ function isDefined(code: string, start: number): boolean {
  */
 export function mayRunForNumbers(glimpse: Glimpse): Test {
   const mayRun = glimpse.memo(mayRunItself);
-  return once((code) => !INSIDE.test(code) && !DECIDES.test(code) && mayRun(code));
+  return once((code) => !FORWARD.test(code) && !DECIDES.test(code) && mayRun(code));
 }
 
 /** The same, where what the network gives may be what the numbers are made of. */

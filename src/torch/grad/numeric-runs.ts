@@ -87,7 +87,7 @@ function findFunctions(module: PyModule): ReadonlySet<PyNode> {
 
 function runsOf(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
   const calls = [...ownNodes(functionNode)].filter(({ type }) => type === 'call');
-  if (calls.some(switchesToEvaluation)) return [];
+  if (calls.some((call) => switchesToEvaluation(call) && !isOwnObject(receiverOf(call)))) return [];
   const byNetwork = new Map<string, Evaluation & { forwards: PyNode[] }>();
   for (const call of calls) {
     const model = networkRunBy(module, call);
@@ -102,6 +102,11 @@ function runsOf(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
     byNetwork.set(model.text, run);
   }
   return [...byNetwork.values()];
+}
+
+/** `self.eval()`: what the object has and runs goes by other names. */
+function isOwnObject(receiver: PyNode | undefined): boolean {
+  return receiver !== undefined && receiver.text === classAround(receiver)?.self;
 }
 
 /** The network that a call runs, as written: `net` of `net(x)`, `net.forward(x)` and `net.encode(x)`. */

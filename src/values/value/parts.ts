@@ -1,10 +1,14 @@
+import { INTEGER_DTYPES } from '../../library/dtypes.js';
 import { isHarmlessBuiltin, ofTensor, packageOf } from '../../library/library.js';
 import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
 import { isAsked } from '../../semantic/given-away.js';
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
+import { isRedefined } from '../../semantic/project-names.js';
 import {
+  argumentValue,
+  givenTo,
   keywordValue,
   methodName,
   positionalArguments,
@@ -33,6 +37,13 @@ export function takesIndices({ value: pair, named }: PyNode): boolean {
   if (ofTensor(name)?.paired !== true) return false;
   const dim = keywordValue(pair, 'dim') ?? positionalArguments(pair)[0];
   return /^(?:kthvalue|sort|topk)$/.test(name) || /^-?\d+$/.test(dim?.text ?? '');
+}
+
+/** `x.type(torch.ByteTensor)`, `x.to(torch.long)`: whole numbers have no graph. */
+export function makesWhole(module: PyModule, call: PyNode): boolean {
+  const name = methodName(call);
+  if (name === undefined || ofTensor(name)?.dtype !== 'argument' || isRedefined(module, name)) return false;
+  return givenTo(call).some((each) => INTEGER_DTYPES.has(qualifiedName(module, argumentValue(each)) ?? ''));
 }
 
 const PLAIN_TYPES =

@@ -1,5 +1,6 @@
+import { FLOAT_DTYPES, INTEGER_DTYPES } from '../../library/dtypes.js';
 import { builtin, isOfModulesToo, isOperation, ofTensor, type Row, row } from '../../library/library.js';
-import { FLOAT_DTYPES, INTEGER_DTYPES, PARAMETER } from '../../library/names.js';
+import { PARAMETER } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
 import { calledPath, importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';

@@ -39,6 +39,11 @@ export function operation(traces: readonly Trace[]): Trace {
   return most === 'outside' ? 'unknown' : most;
 }
 
+/** What is read from a file: leaves, which are what they are with gradients and without. */
+export function loaded(traces: readonly Trace[]): Trace {
+  return mayCarryGraph(operation(traces)) ? 'outside' : worst(traces);
+}
+
 /** By parameter, or one for all of them where a call does not tell which gets what. */
 export type Given = Trace | ReadonlyMap<string, Trace>;
 

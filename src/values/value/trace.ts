@@ -1,5 +1,5 @@
 import { builtin, givesHeld, givesModule, isPlainMethod, row, walksModule } from '../../library/library.js';
-import { DATA_LOADER } from '../../library/names.js';
+import { DATA_LOADER, LOAD } from '../../library/names.js';
 import { isHandedIn } from '../../semantic/attributes.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
 import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
@@ -27,6 +27,7 @@ import { kindOf } from './tensor.js';
 import {
   type Given,
   givenAs,
+  loaded,
   mayCarryGraph,
   operation,
   type Trace,
@@ -238,7 +239,8 @@ export class GradTrace {
     if (callee === undefined || this.models.has(callee.text)) return 'graph';
     if (givenAs(this.parameters, callee.text) === 'network') return 'graph';
     const given = this.#given(call, callee);
-    return given !== 'plain' && kindOf(this.module, call) === 'number' ? 'plain' : given;
+    if (given === 'plain' || kindOf(this.module, call) === 'number') return 'plain';
+    return parts.makesWhole(this.module, call) ? 'plain' : given;
   }
 
   #given(call: PyNode, callee: PyNode): Trace {
@@ -266,7 +268,7 @@ export class GradTrace {
       if (result === 'plain') return worst(this.#all(instancesAmong(this.module, path, given)));
       if (result === 'passed') return worst(this.#all(given));
       if (result === 'objects') return worst(this.#all(objectsAmong(this.module, given)));
-      if (result === 'computed') return operation(this.#all(given));
+      if (result === 'computed') return (path === LOAD ? loaded : operation)(this.#all(given));
     }
     const found =
       path === undefined ? starredFunction(this.module, callee) : functionElsewhere(this.module, callee);
@@ -275,8 +277,7 @@ export class GradTrace {
     const name = methodName(call) ?? callee.text;
     if (receiver !== undefined && path === undefined) return this.#method(name, receiver, given);
     const traces = this.#all(given);
-    if (traces.includes('network')) return 'graph';
-    return /^[A-Z]/.test(name) ? operation(traces) : operation([...traces, 'unknown']);
+    return operation(/^[A-Z]/.test(name) ? traces : [...traces, 'unknown']);
   }
 
   #method(name: string, receiver: PyNode, given: readonly PyNode[]): Trace {
