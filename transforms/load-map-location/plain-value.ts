@@ -1,4 +1,5 @@
 import { row } from '../../src/library/library.js';
+import { DEEPCOPY } from '../../src/library/names.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../src/semantic/flow.js';
 import { type Part, targetOf } from '../../src/semantic/function-uses.js';
@@ -192,6 +193,7 @@ export class Plain {
     if (methodName(call) === 'get' && given[0] !== undefined && plainString(given[0].node) === this.key)
       return depth >= this.deepest && given.slice(1).every((each) => this.is(each, depth, hops + 1));
     const path = calledPath(module, call);
+    if (path === DEEPCOPY) return given.every((each) => this.is(each, depth, hops + 1));
     const known = path === undefined ? undefined : row(path);
     // An array may hold objects, and then be given others.
     if (known?.gives === 'plain' && (depth > 0 || !known.keepsObjects))

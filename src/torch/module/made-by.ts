@@ -6,17 +6,16 @@ import { plainAttributes } from '../../semantic/attribute-uses.js';
 import { attributeValues, givesOtherwise, valueJustSet } from '../../semantic/attributes.js';
 import { attributeOfSelf, calledDefinition, classAround } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
-import type { Definition } from '../../semantic/flow.js';
+import { type Definition, definitionOf } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsByName } from '../../semantic/parameters.js';
 import { isProgram } from '../../semantic/program.js';
 import { mayInherit, maySet } from '../../semantic/project-names.js';
 import { givesReturned, returnsOf } from '../../semantic/returns.js';
-import type { Scope } from '../../semantic/scope.js';
 import { starredDefinition } from '../../semantic/star-imports.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
-import { isUnbound, waysGiven } from '../../semantic/variables.js';
+import { isUnbound, waysGiven, waysReaching, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { attributeElsewhere } from './modules.js';
 
@@ -54,7 +53,7 @@ export function madeBy(module: PyModule, value: PyNode, maker: Maker): Answer {
 }
 
 class Trace {
-  readonly #seen = new Map<Scope | undefined, Set<string>>();
+  readonly #seen = new Set<PyNode>();
 
   constructor(private readonly maker: Maker) {}
 
@@ -95,16 +94,15 @@ class Trace {
     const around = classAround(name);
     if (around?.self === name.text)
       return this.#isOpen(module, name) ? 'unknown' : this.maker.isClass(module, around.classNode);
-    // `net = grow(net)` leaves it what it was: all else that it is given is looked at.
-    const scope = module.resolve(name);
-    const seen = this.#seen.get(scope) ?? new Set();
-    if (scope !== undefined && seen.has(name.text)) return 'yes';
-    this.#seen.set(scope, seen.add(name.text));
-    const ways = waysGiven(module, name);
+    const isBinding = writesOf(module, name).includes(name);
+    const ways = isBinding ? [definitionOf(name)] : waysReaching(module, name);
     return ways.length === 0 ? 'unknown' : all(ways.map((way) => this.#definition(module, way, name, hops)));
   }
 
   #definition(module: PyModule, definition: Definition, name: PyNode, hops: number): Answer {
+    // `net = grow(net)` leaves it what it was: all else that it is given is looked at.
+    if (this.#seen.has(definition.node)) return 'yes';
+    this.#seen.add(definition.node);
     if (definition.kind === 'parameter' && this.maker.outlivesOthers)
       return this.#annotation(module, definition.node);
     const given =
