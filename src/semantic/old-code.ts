@@ -17,12 +17,18 @@ const SINCE_0_4 =
 const OF_TORCH_SINCE_0_4 =
   /\btorch\.(?:no_grad|inference_mode|set_grad_enabled|device|amp|compile|tensor)\b|\bclip_grad_(?:norm|value)_\(|\bnn\.init\.\w+_\(/;
 
-/** By what the file says itself; a `Variable` alone says nothing where other files of the project have what 0.4 brought. */
-export function isWrittenForOldTorch(module: PyModule): boolean {
-  if (module.mentions(READS_LOSS)) return true;
-  if (!module.mentions(WRAPPED) && !(module.mentions(STAR) && module.mentions(/\bVariable\(/))) return false;
-  if (module.mentions(READS_ELEMENT)) return true;
-  return !hasNewTorch(module) && !module.memo(isBesideNewTorch, module);
+/** The file reads losses as only torch before 0.5 lets it. */
+export function isForOldTorch(module: PyModule): boolean {
+  return module.mentions(READS_LOSS) || (isWrapping(module) && module.mentions(READS_ELEMENT));
+}
+
+/** It is written as people did before 0.4, and runs with every torch; that says nothing where the project has what 0.4 brought. */
+export function isOfOldDays(module: PyModule): boolean {
+  return isWrapping(module) && !hasNewTorch(module) && !module.memo(isBesideNewTorch, module);
+}
+
+function isWrapping(module: PyModule): boolean {
+  return module.mentions(WRAPPED) || (module.mentions(STAR) && module.mentions(/\bVariable\(/));
 }
 
 /** Another file reads losses as only torch before 0.5 lets it, and none of the project has what 0.4 brought. */

@@ -4,13 +4,13 @@ import type { Answer } from './answer.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { importedPath } from './names.js';
-import { isBesideOldTorch, isWrittenForOldTorch } from './old-code.js';
+import { isBesideOldTorch, isForOldTorch, isOfOldDays } from './old-code.js';
 import { compareVersions, type Pin, type Premise } from './versions.js';
 
 /** The oldest Python that has the default of torch. */
 const OLDEST_PYTHON = '3.8';
-/** Nothing of Hugging Face, however old, runs with an older one. */
-const OLDEST_TORCH_OF_LIBRARIES = '1.0';
+/** The oldest that the Python package index has. */
+const OLDEST_TORCH = '1.0';
 
 /** Whether a package is some version or newer, where the code of a file runs, and what says so. */
 export interface Standing {
@@ -60,7 +60,7 @@ export function standingOf(module: PyModule, name: string, version: string): Sta
   const floor = floorOf(module, name);
   if (floor !== undefined && compareVersions(floor, version) >= 0)
     return yes(`nothing pins ${name}: ${floor} or newer is assumed`, floor);
-  const isOld = name === 'torch' && isWrittenForOldTorch(module);
+  const isOld = name === 'torch' && (isForOldTorch(module) || isOfOldDays(module));
   if (isOld) return { answer: 'unknown', doubt: 'this file is written for 0.3' };
   const isBesideOld = name === 'torch' && isBesideOldTorch(module);
   return {
@@ -84,12 +84,12 @@ function doubtIn(pins: readonly Pin[], older: Pin | undefined): string {
 function floorOf(module: PyModule, name: string): string | undefined {
   const { versions } = module;
   const isOldPython = versions.pinBelow('python', OLDEST_PYTHON) !== undefined;
-  if (isOldPython || isWrittenForOldTorch(module) || isBesideOldTorch(module)) return undefined;
+  if (isOldPython || isForOldTorch(module) || isBesideOldTorch(module)) return undefined;
   const dated = [...DEFAULT_FLOORS].flatMap(([each, floor]) =>
     versions.pinBelow(each, floor) === undefined ? [] : [each],
   );
-  if (dated.length === 0) return DEFAULT_FLOORS.get(name);
-  return name === 'torch' ? OLDEST_TORCH_OF_LIBRARIES : undefined;
+  if (dated.length === 0 && !isOfOldDays(module)) return DEFAULT_FLOORS.get(name);
+  return name === 'torch' ? OLDEST_TORCH : undefined;
 }
 
 interface Evidence extends Since {

@@ -127,14 +127,16 @@ describe('the default', () => {
   });
 
   test.each([
-    ['x = Variable(x, volatile=True)', 'unknown'],
-    ['total += loss.data[0]', 'unknown'],
-    ['x = Variable(x)', 'unknown'],
-    ['x = Variable(x).to(device)', 'yes'],
-    ['total += loss.item()\nx = Variable(x)', 'yes'],
-  ])('after %s: %s', (text, expected) => {
+    ['x = Variable(x, volatile=True)', 'yes', 'unknown'],
+    ['total += loss.data[0]', 'unknown', 'unknown'],
+    ['x = Variable(x)', 'yes', 'unknown'],
+    ['y = Variable(x).data[0]', 'unknown', 'unknown'],
+    ['x = Variable(x).to(device)', 'yes', 'yes'],
+    ['total += loss.item()\nx = Variable(x)', 'yes', 'yes'],
+  ])('after %s: 1.0 %s, 2.2 %s', (text, old, young) => {
     const module = fileOf(`import torch\nfrom torch.autograd import Variable\n${text}\n`);
-    expect(isAtLeast(module, 'torch', '1.0')).toBe(expected);
+    expect(isAtLeast(module, 'torch', '1.0')).toBe(old);
+    expect(isAtLeast(module, 'torch', '2.2')).toBe(young);
   });
 
   test('knows the variables of others', () => {
