@@ -19,6 +19,8 @@ import { isUnbound, readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isOfKnownPackage } from './plain.js';
 import { isProvenTensor } from './proven-tensor.js';
+import { kindOf } from './tensor.js';
+import { operation, type Trace, worst } from './trace-kinds.js';
 
 export { putInto } from './put-into.js';
 
@@ -31,7 +33,7 @@ export function givesIndices(target: PyNode, value: PyNode): boolean {
 }
 
 /** `scores.max(1)[1]`, `scores.topk(k)[1]`; `scores.max(others)[1]` is a row of the larger ones. */
-export function takesIndices({ value: pair, named }: PyNode): boolean {
+function takesIndices({ value: pair, named }: PyNode): boolean {
   const name = pair?.type === 'call' ? methodName(pair) : undefined;
   if (pair === undefined || name === undefined || named.length !== 2 || named[1]?.text !== '1') return false;
   if (ofTensor(name)?.paired !== true) return false;
@@ -206,4 +208,17 @@ export function readsInside(module: PyModule, nested: PyNode, owner: PyNode): re
   return [...nested.walk()].filter(
     (node) => node.type === 'identifier' && roleOf(node) === 'read' && module.resolve(node)?.node === owner,
   );
+}
+
+/** What layers call their parameters. */
+const WEIGHTS = /(?:^|_)(?:weight|bias)(?:_|$)/;
+
+/** What a subscript makes of the traces of what it is of: a part of a tensor is computed, what a container holds is taken out as it is. */
+export function takenBy(module: PyModule, subscript: PyNode): (traces: readonly Trace[]) => Trace {
+  if (takesIndices(subscript)) return () => 'plain';
+  const { value } = subscript;
+  const isOfTensor =
+    WEIGHTS.test(value?.attribute?.text ?? '') ||
+    (value !== undefined && kindOf(module, value).endsWith('tensor'));
+  return isOfTensor ? operation : worst;
 }

@@ -132,7 +132,7 @@ export class GradTrace {
         if (node.left?.type.endsWith('string')) return 'plain';
         return operation(this.#all([node.left, node.right]));
       case 'subscript':
-        return parts.takesIndices(node) ? 'plain' : worst(this.#all([node.value]));
+        return parts.takenBy(this.module, node)(this.#all([node.value]));
       case 'attribute':
         return this.#attribute(node);
       case 'identifier':
