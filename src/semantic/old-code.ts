@@ -5,9 +5,11 @@ const READS_LOSS = /(?:loss|cost|err)\w*\.data\[0\]/i;
 /** The same of anything, beside a `Variable`; what goes on with the element may be a row. */
 const READS_ELEMENT = /\.data\[0\](?!\s*[.[])/;
 
-/** Since 0.4 a tensor needs no `Variable` around it, and `volatile=True` does nothing: every torch takes both. */
+/** Since 0.4 a tensor needs no `Variable` around it: every torch takes it. */
 const WRAPPED =
   /^[ \t]*from[ \t]+torch\.autograd[ \t]+import[^#\n]*\bVariable\b|\bautograd\.Variable\(|\bvolatile\s*=\s*True\b/m;
+/** The same, but whoever counts on it runs out of memory with a newer one. */
+const VOLATILE = /\bvolatile\s*=\s*True\b/;
 /** A `Variable` may come by this. */
 const STAR = /^[ \t]*from[ \t]+\S+[ \t]+import[ \t]+\*/m;
 /** What 0.4 brought: whoever has it and a `Variable` has not cleared up. */
@@ -17,9 +19,10 @@ const SINCE_0_4 =
 const OF_TORCH_SINCE_0_4 =
   /\btorch\.(?:no_grad|inference_mode|set_grad_enabled|device|amp|compile|tensor)\b|\bclip_grad_(?:norm|value)_\(|\bnn\.init\.\w+_\(/;
 
-/** The file reads losses as only torch before 0.5 lets it. */
+/** The file reads losses as only torch before 0.5 lets it, or counts on what does nothing since 0.4, in a project without anything newer. */
 export function isForOldTorch(module: PyModule): boolean {
-  return module.mentions(READS_LOSS) || (isWrapping(module) && module.mentions(READS_ELEMENT));
+  if (module.mentions(READS_LOSS) || (isWrapping(module) && module.mentions(READS_ELEMENT))) return true;
+  return module.mentions(VOLATILE) && isOfOldDays(module);
 }
 
 /** It is written as people did before 0.4, and runs with every torch; that says nothing where the project has what 0.4 brought. */
@@ -31,7 +34,7 @@ function isWrapping(module: PyModule): boolean {
   return module.mentions(WRAPPED) || (module.mentions(STAR) && module.mentions(/\bVariable\(/));
 }
 
-/** Another file reads losses as only torch before 0.5 lets it, and none of the project has what 0.4 brought. */
+/** Another file is for old torch, and none of the project has what 0.4 brought. */
 export function isBesideOldTorch(module: PyModule): boolean {
   return module.memo(findOldTorch, module);
 }
@@ -42,7 +45,8 @@ function findOldTorch(module: PyModule): boolean {
 }
 
 function readsAsOldTorch(alone: PyModule): boolean {
-  return alone.mentions(READS_LOSS) || (alone.mentions(WRAPPED) && alone.mentions(READS_ELEMENT));
+  if (alone.mentions(READS_LOSS) || alone.mentions(VOLATILE)) return true;
+  return alone.mentions(WRAPPED) && alone.mentions(READS_ELEMENT);
 }
 
 function hasNewTorch(module: PyModule): boolean {

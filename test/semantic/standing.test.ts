@@ -127,7 +127,7 @@ describe('the default', () => {
   });
 
   test.each([
-    ['x = Variable(x, volatile=True)', 'yes', 'unknown'],
+    ['x = Variable(x, volatile=True)', 'unknown', 'unknown'],
     ['total += loss.data[0]', 'unknown', 'unknown'],
     ['x = Variable(x)', 'yes', 'unknown'],
     ['y = Variable(x).data[0]', 'unknown', 'unknown'],
