@@ -13,6 +13,8 @@ import { isUnbound } from './variables.js';
  * A file without a project around it may be a piece of a larger one.
  */
 export function raisesBefore(module: PyModule, node: PyNode): boolean {
+  // What plugins look for elsewhere may well be a piece.
+  if (!module.mentions(/\btorch\b/)) return false;
   const statement = statementOf(node);
   const owner = enclosingFunction(statement);
   // Of a statement around it, the head runs first.
