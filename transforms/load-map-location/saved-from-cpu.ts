@@ -16,6 +16,7 @@ import { plainString } from '../../src/semantic/strings.js';
 import { onlyValue } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isCpu } from '../../src/values/value/device-value.js';
+import { isPythonNumber } from '../../src/values/value/python-number.js';
 
 /** A `torch.save` of a file; plain data, kept with the file. */
 interface Saved {
@@ -80,8 +81,8 @@ function stateOf(module: PyModule, expression: PyNode, depth = 0): 'cpu' | 'none
     const value = onlyValue(module, node);
     if (value !== undefined) return stateOf(module, value, depth + 1);
   }
-  // A count, or the settings.
-  if (node.type !== 'call') return /state|opt|param|weight/i.test(node.text) ? 'unknown' : 'none';
+  if (isPythonNumber(module, node) === 'yes') return 'none';
+  if (node.type !== 'call') return 'unknown';
   const name = methodName(node);
   const receiver = receiverOf(node);
   const [given] = argumentsOf(node);
