@@ -21,7 +21,6 @@ import {
   importsTorch,
   isTestFile,
   linesBeforeForward,
-  mayKeepOutput,
   NO_GRAD,
   NUMBERS,
   Proof,
@@ -35,6 +34,7 @@ import {
 } from '../src/toolkit/index.js';
 import { doubtsAboutBlock, evaluationBlocks } from './no-grad-block/block.js';
 import { type FlaggedLoop, flaggedLoops, mayChooseMode } from './no-grad-block/flag.js';
+import { mayKeepOutput } from './no-grad-block/kept-output.js';
 import { numericBlocks, provenParts } from './no-grad-block/numbers.js';
 
 interface BlockSite extends Site {

@@ -136,7 +136,6 @@ export {
 } from '../torch/grad/evaluation.js';
 export { hasInferenceFastPath, hasLstm } from '../torch/grad/fast-path.js';
 export {
-  mayKeepOutput,
   mayReadNumbers,
   mayRunForOwnNumbers,
   NUMBERS,

@@ -1,8 +1,11 @@
+import { LIGHTNING } from '../../src/library/names.js';
 import { READS_NAMES } from '../../src/semantic/by-text.js';
+import { ancestryOf } from '../../src/semantic/definitions.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { functionsNamed } from '../../src/semantic/project-names.js';
 import {
   argumentsOf,
+  enclosingClass,
   enclosingFunction,
   methodName,
   ownNodes,
@@ -13,14 +16,9 @@ import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { doubtsAbout, keptOf } from '../../src/torch/grad/doubts.js';
 import { type Evaluation, evaluations } from '../../src/torch/grad/evaluation.js';
-import { mayKeepOutput, NUMBERS } from '../../src/torch/grad/numeric-cues.js';
-import {
-  mayRunNetwork,
-  networkRunBy,
-  networkRunThrough,
-  numericRunsIn,
-} from '../../src/torch/grad/numeric-runs.js';
-import { isCalledByTraining, isTrainingHook } from '../../src/torch/grad/roles.js';
+import { NUMBERS } from '../../src/torch/grad/numeric-cues.js';
+import { networkRunBy, numericRunsIn } from '../../src/torch/grad/numeric-runs.js';
+import { isCalledByTraining } from '../../src/torch/grad/roles.js';
 import { isDifferentiatedAround, isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
 import { walks } from '../../src/torch/grad/walks.js';
 import type { GradlessPart } from '../../src/torch/record/left-behind.js';
@@ -31,7 +29,9 @@ import { plainBuffer } from '../../src/values/value/plain-buffer.js';
 import { GradTrace } from '../../src/values/value/trace.js';
 import { doubtsAboutBlock, evaluationBlocks, isProven, lacksDecorator } from './block.js';
 import { flaggedLoops } from './flag.js';
+import { mayKeepOutput } from './kept-output.js';
 import { isAssignment, isContainer, partsOf, type Run } from './rows.js';
+import { mayRunNetwork, networkRunThrough } from './run-through.js';
 
 /**
  * Statements that run a network in code that trains, in whichever mode, where nothing is done with the results but to read
@@ -66,6 +66,17 @@ function isOurs(module: PyModule, owner: PyNode): boolean {
   if (evaluations(module).some(({ functionNode }) => functionNode === owner)) return false;
   const runs = runsIn(module, owner);
   return runs.length === 0 || keptOf(module, owner, runs) !== 'numbers';
+}
+
+/** Hooks that Lightning runs with gradients on. */
+const TRAINING_HOOK =
+  /^(?:training_(?:step|step_end|epoch_end)|on_(?:train|fit|epoch|batch|before|after)_\w+|optimizer_\w+)$/;
+
+/** A hook of Lightning that is part of the training: a sample that it draws for a picture records its graph. */
+function isTrainingHook(module: PyModule, functionNode: PyNode): boolean {
+  const classNode = enclosingClass(functionNode);
+  if (classNode === undefined || !TRAINING_HOOK.test(functionNode.name?.text ?? '')) return false;
+  return ancestryOf(module, classNode).imported.some((base) => LIGHTNING.test(base));
 }
 
 /** A function that may do more than a decorator is proven to allow, and whose grad mode nobody else decides about. */

@@ -5,15 +5,17 @@ import { mayLead, startOfRound } from '../../src/semantic/paths.js';
 import {
   enclosingLoops,
   isCallee,
+  methodName,
   receiverOf,
   sameFunction,
   statementOf,
+  unparenthesized,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { networkRunBy } from '../../src/torch/grad/numeric-runs.js';
 import { mayHaveWeights, traceGraph } from '../../src/torch/module/networks.js';
 import type { GradlessPart } from '../../src/torch/record/left-behind.js';
-import { optimizedBy, steppedOptimizer } from '../../src/torch/training/training-loop.js';
+import { steppedOptimizer, valuesOf } from '../../src/torch/training/training-loop.js';
 import { valueOf } from '../../src/values/index.js';
 import { GradTrace } from '../../src/values/value/trace.js';
 
@@ -85,4 +87,16 @@ function isBeforeStep(module: PyModule, value: PyNode): boolean {
     const cleared = zeros.filter((call) => [optimizer.text, ...owned].includes(receiverOf(call)?.text ?? ''));
     return mayLead(module, value, step, [loop && startOfRound(loop), ...cleared]);
   });
+}
+
+/** The networks, as written, whose `parameters()` an optimizer is made with; undefined where it does not show. */
+function optimizedBy(module: PyModule, optimizer: PyNode): readonly string[] | undefined {
+  const made = valuesOf(module, unparenthesized(optimizer)).map((value) =>
+    [...(value?.arguments?.walk() ?? [])].flatMap((node) =>
+      node.type === 'call' && /^(?:named_)?parameters$/.test(methodName(node) ?? '')
+        ? (receiverOf(node)?.text ?? [])
+        : [],
+    ),
+  );
+  return made.length > 0 && made.every((networks) => networks.length > 0) ? made.flat() : undefined;
 }

@@ -85,34 +85,6 @@ export function mayLead(
   return false;
 }
 
-/** Whether what one of some lines gives may not be returned in the end: lines that are an end hand nothing on. */
-export function mayStay(
-  lines: readonly CodeLine[],
-  giving: readonly CodeLine[],
-  isEnd: (text: string) => boolean,
-): boolean {
-  if (lines.filter(({ text }) => HEADER.test(text)).length > 1) return true;
-  return giving.some((source) => {
-    if (HEADER.test(source.text) || isReturn(source)) return false;
-    if (isEnd(source.text)) return true;
-    const followed = new Followed(lines);
-    followed.passOn(source);
-    for (let pass = 0, size = 0; followed.size > size && pass < MAX_PASSES; pass++) {
-      size = followed.size;
-      for (const line of lines) {
-        if (HEADER.test(line.text) || isEnd(line.text) || !followed.isIn(line.text)) continue;
-        if (isReturn(line)) return false;
-        followed.passOn(line);
-      }
-    }
-    return true;
-  });
-}
-
-function isReturn({ text }: CodeLine): boolean {
-  return /^return\b/.test(text);
-}
-
 /** What the calls in some code are given, where they are called so. */
 export function givenIn(text: string, isCalled: (name: string) => boolean): readonly string[] {
   const found: string[] = [];

@@ -4,8 +4,7 @@ import { namesMade, namesOfModules } from '../../syntax/bound-name.js';
 import { type CodeLine, linesOf } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
 import { nameSaysModel } from '../module/model-value.js';
-import { givenIn, mayLead, mayStay } from './followed-lines.js';
-import { gradlessAmong } from './gradless-lines.js';
+import { givenIn, mayLead } from './followed-lines.js';
 
 /** What ends as a number, a list, an array or an index, or is cut off, has no graph. */
 export const NUMBERS: readonly string[] = [
@@ -16,25 +15,19 @@ export const NUMBERS: readonly string[] = [
 const NUMBER =
   /\.(?:item|tolist|numpy|sample|detach)[\s\\]*\(|argmax[\s\\]*\(|\.max[\s\\]*\(|multinomial[\s\\]*\(|\.topk[\s\\]*\(|\.data(?![\w\u0080-\uffff])|make_grid|save_image/;
 
-/** What is made of a tensor there may be without a graph. */
-const ENDS = new RegExp(`${NUMBER.source}|[=!]=|(?<!-)[<>]|no_?grad`, 'i');
-
-/** What a call is given by name: `render(rays, model)`. */
-const GIVEN = /[(,=][\s\\]*(?:self\.)?([a-z]\w*)(?=[\s\\]*[,)])/g;
 const DECIDES =
   /backward|autograd(?!\.Variable\()|no_?grad|inference_?mode|grad_enabled|requires_grad|optim/i;
 /** What runs inside a network gives its result to whoever runs that. */
 const FORWARD = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+forward\b/;
-const INSIDE = new RegExp(FORWARD.source.replace('forward', '(?:forward|__call__)'));
 
 /** What a stretch of code, or a name, is asked. */
-type Test = (text: string) => boolean;
+export type Test = (text: string) => boolean;
 
 /** Some parts of a line. */
 type Parts = (text: string) => readonly string[];
 
 /** The same stretches are asked about for each literal. */
-function once<T>(ask: (text: string) => T): (text: string) => T {
+export function once<T>(ask: (text: string) => T): (text: string) => T {
   const answers = new Map<string, T>();
   return (code) => {
     let answer = answers.get(code);
@@ -57,7 +50,7 @@ interface Call {
 }
 
 /** The first call of some code that passes a test. A regular expression would try every word of it. */
-function someCall(code: string, test: (call: Call) => boolean): boolean {
+export function someCall(code: string, test: (call: Call) => boolean): boolean {
   for (let at = code.indexOf('('); at !== -1; at = code.indexOf('(', at + 1)) {
     const end = backOverGap(code, at);
     const start = startOfWord(code, end);
@@ -128,12 +121,12 @@ function mayComeTo(glimpse: Glimpse, code: string, gives: Test, readIn: Parts): 
 }
 
 /** The same stretches are asked several questions. */
-function linesOnce(_glimpse: Glimpse): (code: string) => readonly CodeLine[] {
+export function linesOnce(_glimpse: Glimpse): (code: string) => readonly CodeLine[] {
   return once(linesOf);
 }
 
 /** The parts of a line of which numbers may be made, there or by a function of the file. */
-function madeNumbers(glimpse: Glimpse): Parts {
+export function madeNumbers(glimpse: Glimpse): Parts {
   return (text) => {
     if (NUMBER.test(text)) return [text];
     const reading = glimpse.memo(namesReading);
@@ -189,7 +182,7 @@ function stretchesReturning(glimpse: Glimpse): ReadonlyMap<string, readonly stri
 }
 
 /** Whether some code may run a network by a call of its own. */
-function mayRunItself(glimpse: Glimpse): Test {
+export function mayRunItself(glimpse: Glimpse): Test {
   const may = glimpse.memo(nameTest);
   const mayBePart = glimpse.memo(partTest);
   const isOfOthers = glimpse.memo(otherMethodTest);
@@ -210,71 +203,6 @@ function mayRunItself(glimpse: Glimpse): Test {
 /** Whether a method runs no network, whatever it is called on: `model.eval()`, `query.reshape(…)`. */
 export function otherMethodTest(glimpse: Glimpse): Test {
   return once((name) => isOfModule(name) || (isOfPlainValues(name) && !glimpse.memo(ownMethods).has(name)));
-}
-
-/** The same, or whether it gives one to a function of the file. */
-function mayRunOrGive(glimpse: Glimpse): Test {
-  const mayRun = glimpse.memo(mayRunItself);
-  const isLike = glimpse.memo(likenessTest);
-  const gives: Test = (code) => {
-    for (const [, name = ''] of code.matchAll(GIVEN)) if (isLike(name)) return true;
-    return false;
-  };
-  const isOwn: Test = (name) => glimpse.memo(namesDefined).has(name);
-  return (code) => mayRun(code) || (gives(code) && givenIn(code, isOwn).some(gives));
-}
-
-function namesDefined({ text }: Glimpse): ReadonlySet<string> {
-  return new Set([...text.matchAll(/\bdef[ \t\\]+([\w\u0080-\uffff]+)/g)].map(([, name = '']) => name));
-}
-
-/** Whether some code may assign, or append, what a network gives, which a method of the file may run for it. */
-export function mayKeepOutput(glimpse: Glimpse): Test {
-  const mayRun = glimpse.memo(mayRunOrGive);
-  const leadsToRun = glimpse.memo(methodTest);
-  const mayCall: Test = (code) =>
-    mayRun(code) || someCall(code, ({ name, object }) => object !== undefined && leadsToRun(name));
-  // Strings in the way, lines cannot be told.
-  if (glimpse.outline === undefined) return once(mayCall);
-  return once((code) => {
-    if (!mayCall(code)) return false;
-    const lines = glimpse.memo(linesOnce)(code);
-    const readIn = glimpse.memo(madeNumbers);
-    if (!lines.some(({ text }) => readIn(text).length > 0)) return false;
-    const isGradless = gradlessAmong(lines);
-    const giving = lines.filter((line) => mayCall(line.text) && !isGradless(line));
-    return (
-      giving.some(({ text }) => !KEEPS_NOTHING.test(text)) &&
-      mayLead(lines, giving, mayCall, readIn) &&
-      (!INSIDE.test(code) || mayStay(lines, giving, (text) => ENDS.test(text)))
-    );
-  });
-}
-
-/** Neither an assignment nor an `append`, nor the header of such a one. */
-const KEEPS_NOTHING = /^(?![\s\S]*(?:=|\bappend\b))|^(?:return|raise|assert|del)\b[^;]*$|:\s*$/;
-
-/** Whether a method of this name, or one that it calls, may run a network. */
-function methodTest(glimpse: Glimpse): Test {
-  const own = glimpse.memo(ownMethods);
-  const mayRun = once(glimpse.memo(mayRunOrGive));
-  const silent = new Set<string>();
-  return once((name) => {
-    if (!own.has(name)) return false;
-    const asked = new Set([name]);
-    for (const each of asked) {
-      if (silent.has(each)) continue;
-      for (const code of definitionsOf(glimpse, each)) {
-        if (mayRun(code)) return true;
-        someCall(code, (call) => {
-          if (call.object !== undefined && own.has(call.name)) asked.add(call.name);
-          return false;
-        });
-      }
-    }
-    for (const each of asked) silent.add(each);
-    return false;
-  });
 }
 
 /** Whether a method of this name may be a part of a network: it calls something of its own. */
@@ -299,7 +227,7 @@ function ownCallTest(_glimpse: Glimpse): Test {
 const OWN_CALL = /\bself(?:\.(\w+))*\(/g;
 
 /** The functions with a method of this name in them; all code where none is found. */
-function definitionsOf(glimpse: Glimpse, name: string): readonly string[] {
+export function definitionsOf(glimpse: Glimpse, name: string): readonly string[] {
   const functions = glimpse.stretchesWith(`def ${name}`).filter((code) => code !== glimpse.outside);
   return functions.length > 0 ? functions : [glimpse.text];
 }
@@ -316,7 +244,7 @@ export function nameTest(glimpse: Glimpse): Test {
 }
 
 /** The methods of a file with networks, or with attributes that classes made, which may run them. */
-function ownMethods({ text }: Glimpse): ReadonlySet<string> {
+export function ownMethods({ text }: Glimpse): ReadonlySet<string> {
   if (!/\bModule\b[^\n]*\)[ \t]*:|\bself\.\w+[ \t]*=[ \t]*(?:\w+\.){0,9}[A-Z]\w*\(/.test(text))
     return new Set();
   return new Set([...text.matchAll(/\bdef[ \t]+(_?[a-z]\w*)\(\s*self\b/g)].map(([, name = '']) => name));

@@ -4,7 +4,6 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import {
   enclosingFunction,
-  givenTo,
   isCallee,
   isPlainPath,
   methodName,
@@ -14,7 +13,6 @@ import {
 } from '../../semantic/statements.js';
 import { namesMade, namesOfModules } from '../../syntax/bound-name.js';
 import type { PyNode } from '../../syntax/node.js';
-import { reachesGradUse } from '../../values/effects/grad.js';
 import { isGradOff } from '../../values/effects/mode.js';
 import { importsOtherFramework } from '../framework.js';
 import { hasLayers } from '../module/layers.js';
@@ -32,7 +30,7 @@ import {
   nameTest,
   runningTest,
 } from './numeric-cues.js';
-import { isPartInFile, isPartInProject, makesNetwork, runsNetwork } from './runs.js';
+import { isPartInFile, isPartInProject, makesNetwork } from './runs.js';
 
 function isOutside({ type }: PyNode): boolean {
   return !/_definition$|^lambda$/.test(type);
@@ -138,38 +136,6 @@ export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined
   return isPart && mayBe && mayBeOfTorch(module, object) ? object : undefined;
 }
 
-/** How many functions are followed to where a network runs. */
-const MAX_CALLS = 3;
-
-/**
- * The network that a function of the file runs for whoever calls it: one that it is given (`render(rays, model)`), or one of
- * the object that it is a method of (`self.sample(z)`, which runs `self.generator`).
- */
-export function networkRunThrough(module: PyModule, call: PyNode, depth = 0): PyNode | undefined {
-  const callee = call.function;
-  const definition = depth < MAX_CALLS ? calledDefinition(module, call) : undefined;
-  if (callee === undefined || definition?.type !== 'function_definition' || isGradOff(module, definition))
-    return undefined;
-  // What evaluates or differentiates is looked at itself.
-  const calls = [...ownNodes(definition)].filter(({ type }) => type === 'call');
-  if (calls.some(switchesToEvaluation) || reachesGradUse(module, definition)) return undefined;
-  const given = givenTo(call).find(
-    (value) =>
-      isPlainPath(value) &&
-      mayBeNetwork(module, value) &&
-      isNetwork(module, value, false) &&
-      runsNetwork(module, call, value.text, isPartInFile),
-  );
-  const self = classAround(call)?.self;
-  if (given !== undefined || self === undefined || callee.object?.text !== self) return given;
-  for (const inner of calls) {
-    if (isGradOff(module, inner)) continue;
-    const model = networkRunBy(module, inner) ?? networkRunThrough(module, inner, depth + 1);
-    if (model?.text.startsWith(`${self}.`)) return model;
-  }
-  return undefined;
-}
-
 /** `self` of `self.value(x)`, where that runs layers of the network that it is a method of. */
 function ownNetwork(module: PyModule, call: PyNode, object: PyNode | undefined): PyNode | undefined {
   const around = classAround(call);
@@ -197,30 +163,16 @@ function isItemOfNetworks(module: PyModule, item: PyNode): boolean {
   return isCalledLikeNetworks(lastName(networks)) && mayBeOfTorch(module, item);
 }
 
-function lastName(path: PyNode): string {
+export function lastName(path: PyNode): string {
   return (path.attribute ?? path).text;
 }
 
-function mayBeNetwork(module: PyModule, network: PyNode): boolean {
+export function mayBeNetwork(module: PyModule, network: PyNode): boolean {
   return module.glimpse.memo(nameTest)(lastName(network));
 }
 
-/** Whether a call may run a network itself, or by a function that it calls, going by names alone. */
-export function mayRunNetwork(module: PyModule, call: PyNode): boolean {
-  const callee = call.function;
-  if (callee === undefined) return false;
-  if (mayBeNetwork(module, callee) || lastName(callee) === 'forward') return true;
-  if (callee.type === 'subscript')
-    return callee.value !== undefined && isCalledLikeNetworks(lastName(callee.value));
-  const owner = callee.object ?? callee;
-  if (owner.text === classAround(callee)?.self || (owner !== callee && mayBeNetwork(module, owner)))
-    return true;
-  if (owner !== callee && owner.type === 'identifier' && isPartInFile(module, lastName(callee))) return true;
-  return givenTo(call).some((value) => isPlainPath(value) && mayBeNetwork(module, value));
-}
-
 /** The name, or the word `forward`, lets one ask; where it is known what made it, that decides. */
-function isNetwork(module: PyModule, network: PyNode, isSpelled: boolean): boolean {
+export function isNetwork(module: PyModule, network: PyNode, isSpelled: boolean): boolean {
   const name = lastName(network);
   if (isSpelled || isCalledLikeNetwork(name) || module.glimpse.memo(namesOfModules).has(name))
     return mayBeOfTorch(module, network);

@@ -1,4 +1,4 @@
-import { LIGHTNING, NN_MODULE, TORCH_COMPILE, TORCH_JIT } from '../../library/names.js';
+import { NN_MODULE, TORCH_COMPILE, TORCH_JIT } from '../../library/names.js';
 import { ancestryOf } from '../../semantic/definitions.js';
 import { functionUses } from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
@@ -32,17 +32,6 @@ export function isCalledByTraining(module: PyModule, functionNode: PyNode): bool
   if (name === '__call__') return isModule;
   const framework = unknown || imported.some((base) => base !== NN_MODULE && !/^(?:abc|typing)\./.test(base));
   return framework && HOOK.test(name);
-}
-
-/** Those of them that Lightning runs with gradients on. */
-const TRAINING_HOOK =
-  /^(?:training_(?:step|step_end|epoch_end)|on_(?:train|fit|epoch|batch|before|after)_\w+|optimizer_\w+)$/;
-
-/** A hook of Lightning that is part of the training: a sample that it draws for a picture records its graph. */
-export function isTrainingHook(module: PyModule, functionNode: PyNode): boolean {
-  const classNode = enclosingClass(functionNode);
-  if (classNode === undefined || !TRAINING_HOOK.test(functionNode.name?.text ?? '')) return false;
-  return ancestryOf(module, classNode).imported.some((base) => LIGHTNING.test(base));
 }
 
 /** Its name says that it trains: `train`, `train_one_epoch`, `fit`. */

@@ -5,13 +5,7 @@ import { methodCallsAt } from '../../semantic/called-name.js';
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import {
-  argumentsOf,
-  enclosingLoops,
-  methodName,
-  receiverOf,
-  unparenthesized,
-} from '../../semantic/statements.js';
+import { argumentsOf, enclosingLoops, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import { waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
@@ -95,20 +89,8 @@ export function isOptimizer(module: PyModule, expression: PyNode): Answer {
   return answers.every((answer) => answer === 'no') ? 'no' : 'unknown';
 }
 
-/** The networks, as written, whose `parameters()` an optimizer is made with; undefined where it does not show. */
-export function optimizedBy(module: PyModule, optimizer: PyNode): readonly string[] | undefined {
-  const made = valuesOf(module, unparenthesized(optimizer)).map((value) =>
-    [...(value?.arguments?.walk() ?? [])].flatMap((node) =>
-      node.type === 'call' && /^(?:named_)?parameters$/.test(methodName(node) ?? '')
-        ? (receiverOf(node)?.text ?? [])
-        : [],
-    ),
-  );
-  return made.length > 0 && made.every((networks) => networks.length > 0) ? made.flat() : undefined;
-}
-
 /** What a name or an attribute of `self` is given; undefined for a value that is not seen. */
-function valuesOf(module: PyModule, node: PyNode): readonly (PyNode | undefined)[] {
+export function valuesOf(module: PyModule, node: PyNode): readonly (PyNode | undefined)[] {
   if (node.type === 'identifier') {
     return waysGiven(module, node).map((definition) =>
       definition.kind === 'value' ? definition.value : undefined,
