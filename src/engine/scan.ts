@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PyModule } from '../semantic/module.js';
-import { raisesBefore } from '../semantic/unbound-name.js';
+import { isNamedNowhere, isNeverCome } from '../semantic/never-run.js';
 import { isTooDeep } from '../syntax/depth.js';
 import { mayBeForgiven } from '../syntax/forgiven.js';
 import { Glimpse } from '../syntax/glimpse.js';
@@ -255,7 +255,10 @@ function findingsOf(setup: EngineSetup, transform: Transform, module: PyModule):
     setup.transforms.some(({ meta }) => meta.id === id),
   );
   const equals = new Map<string, number>();
-  const sites = [...transform.detect(module, options)].filter(({ node }) => !raisesBefore(module, node));
+  const isWorthless = effectOf(transform.meta) === 'saves-time' ? isNamedNowhere : () => false;
+  const sites = [...transform.detect(module, options)].filter(
+    ({ node }) => !isNeverCome(module, node) && !isWorthless(module, node),
+  );
   const found = sites.map((site) => {
     const words = wordsOf(transform.meta.id, site.node);
     const nth = equals.get(words) ?? 0;

@@ -62,6 +62,8 @@ export interface Facts {
   readonly keeps?: true;
   /** Prints or logs what it is handed, as a text or a number. */
   readonly reports?: true;
+  /** Ends the program. */
+  readonly ends?: true;
   /** Runs code that it is handed. */
   readonly runs?: true;
   /** The methods of operators that it runs on what it is handed. */

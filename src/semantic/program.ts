@@ -129,7 +129,7 @@ function onlyImports(statement: PyNode): boolean {
 export function* statementsAbove(statement: PyNode): Generator<PyNode> {
   for (let at: PyNode | undefined = statement; at !== undefined; at = at.parent) {
     const block: PyNode | undefined = at.parent;
-    if (at.type === 'function_definition' || at.type === 'class_definition') return;
+    if (at !== statement && /^(?:function|class)_definition$/.test(at.type)) return;
     // The clauses of a `match` are alternatives: none runs before another.
     if (at.type === 'case_clause' || (block?.type !== 'block' && block?.type !== 'module')) continue;
     for (const above of block.named) {
