@@ -3,6 +3,7 @@ import { definitionOf } from './flow.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
+import { remembered } from './remembered.js';
 import { argumentsOf, enclosingClass, enclosingFunction, methodName, unparenthesized } from './statements.js';
 
 /** The only definition a name has in the file, when it has exactly one and is a `def` or `class`. */
@@ -175,11 +176,7 @@ export function calledDefinition(module: PyModule, call: PyNode): PyNode | undef
 }
 
 /** What a name or attribute refers to, when passed or called. */
-export function definitionBehind(module: PyModule, expression: PyNode): PyNode | undefined {
-  return module.memo(findBehind, expression);
-}
-
-function findBehind(module: PyModule, expression: PyNode): PyNode | undefined {
+export const definitionBehind = remembered((module: PyModule, expression: PyNode): PyNode | undefined => {
   const target = unparenthesized(expression);
   if (target.type === 'identifier') return definitionNamed(module, target);
   if (target.type !== 'attribute') return undefined;
@@ -188,7 +185,7 @@ function findBehind(module: PyModule, expression: PyNode): PyNode | undefined {
   if (object === undefined || name === undefined) return undefined;
   const classNode = classBehind(module, object);
   return classNode && methodNamed(module, classNode, name);
-}
+});
 
 /** The same-file class that an expression is, or is an instance of. */
 export function classBehind(module: PyModule, expression: PyNode): PyNode | undefined {

@@ -6,6 +6,7 @@ import { qualifiedName } from './imports.js';
 import { isLookedAt } from './mapping-use.js';
 import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
+import { remembered } from './remembered.js';
 import { unparenthesized } from './statements.js';
 
 /** A definition, or a value, in another file of the project. Its node belongs to its own module. */
@@ -72,13 +73,9 @@ export function valueElsewhere(module: PyModule, path: string): Elsewhere | unde
 }
 
 /** What a dotted path names in the project: a `def`, a `class` or the one assignment of a name. */
-export function boundElsewhere(module: PyModule, path: string): Elsewhere | undefined {
-  return module.memo(findElsewhere, path);
-}
-
-function findElsewhere(module: PyModule, path: string): Elsewhere | undefined {
+export const boundElsewhere = remembered((module: PyModule, path: string): Elsewhere | undefined => {
   return find(module, path, 0);
-}
+});
 
 function find(module: PyModule, path: string, hops: number): Elsewhere | undefined {
   const [, dots = '', rest = ''] = /^(\.*)(.*)$/.exec(path) ?? [];
@@ -155,11 +152,7 @@ export interface Lineage {
 }
 
 /** A class's bases across the files of the project. By itself, a file knows of what it imports only the name. */
-export function lineageOf(module: PyModule, classNode: PyNode): Lineage {
-  return module.memo(findLineage, classNode);
-}
-
-function findLineage(module: PyModule, classNode: PyNode): Lineage {
+export const lineageOf = remembered((module: PyModule, classNode: PyNode): Lineage => {
   const elsewhere: Elsewhere[] = [];
   const imported: string[] = [];
   let unknown = false;
@@ -177,7 +170,7 @@ function findLineage(module: PyModule, classNode: PyNode): Lineage {
     }
   }
   return { elsewhere, imported, unknown };
-}
+});
 
 /** The definition in another file that an expression names. */
 export function namedElsewhere(module: PyModule, expression: PyNode): Elsewhere | undefined {

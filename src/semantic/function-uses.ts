@@ -8,15 +8,12 @@ import { qualifiedName } from './imports.js';
 import { mayBeInstance } from './instance.js';
 import type { PyModule } from './module.js';
 import { argumentsByName } from './parameters.js';
+import { remembered } from './remembered.js';
 import { argumentsOf, enclosingClass } from './statements.js';
 import { usesElsewhere } from './uses-elsewhere.js';
 
 /** Where the file names a function: calls and references, its own recursion left out. */
-export function functionUses(module: PyModule, functionNode: PyNode): readonly PyNode[] {
-  return module.memo(findUses, functionNode);
-}
-
-function findUses(module: PyModule, functionNode: PyNode): readonly PyNode[] {
+export const functionUses = remembered((module: PyModule, functionNode: PyNode): readonly PyNode[] => {
   const name = functionNode.name;
   if (name === undefined) return [];
   const outside = (node: PyNode): boolean => !functionNode.contains(node);
@@ -30,7 +27,7 @@ function findUses(module: PyModule, functionNode: PyNode): readonly PyNode[] {
   }
   const scope = module.resolve(name);
   return scope === undefined ? [] : module.reads(scope, name.text).filter(outside);
-}
+});
 
 /** What the calls of a function that the project shows give to one of its parameters; undefined where that does not show. */
 export function valuesGiven(

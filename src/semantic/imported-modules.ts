@@ -2,17 +2,14 @@ import { boundElsewhere, definedElsewhere } from './elsewhere.js';
 import { importedNames } from './imports.js';
 import type { PyModule } from './module.js';
 import { importedPath } from './names.js';
+import { remembered } from './remembered.js';
 
 const IMPORTED = /^[ \t]*import[ \t]+([\w.]+)/gm;
 
 const IMPORTED_FROM = /^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(?:\(([^()]*)\)|([^\n]*))/gm;
 
 /** The files where the functions and classes stand that a file imports, by their names or with their module: each once. */
-export function modulesBehindImports(module: PyModule): ReadonlySet<PyModule> {
-  return module.memo(findModules, module);
-}
-
-function findModules(module: PyModule): ReadonlySet<PyModule> {
+export const modulesBehindImports = remembered((module: PyModule): ReadonlySet<PyModule> => {
   const modules = new Set<PyModule>();
   for (const [, name = ''] of module.text.matchAll(IMPORTED)) {
     const found = module.around.module(name);
@@ -30,7 +27,7 @@ function findModules(module: PyModule): ReadonlySet<PyModule> {
     }
   }
   return modules;
-}
+});
 
 /** From a file to what it imports, so many times: each file once, the nearest first. */
 export function* modulesWithin(module: PyModule, hops: number): Generator<PyModule> {

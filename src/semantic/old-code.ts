@@ -1,4 +1,5 @@
 import type { PyModule } from './module.js';
+import { remembered } from './remembered.js';
 
 /** `loss.data[0]` raises since torch 0.5: whoever writes so has an older one. */
 const READS_LOSS = /(?:loss|cost|err)\w*\.data\[0\]/i;
@@ -35,14 +36,10 @@ function isWrapping(module: PyModule): boolean {
 }
 
 /** Another file is for old torch, and none of the project has what 0.4 brought. */
-export function isBesideOldTorch(module: PyModule): boolean {
-  return module.memo(findOldTorch, module);
-}
-
-function findOldTorch(module: PyModule): boolean {
+export const isBesideOldTorch = remembered((module: PyModule): boolean => {
   const old = module.around.summaries({ word: 'Variable', beside: ['volatile', 'data'] }, readsAsOldTorch);
   return old?.includes(true) === true && !hasNewTorch(module) && !needsNewTorch(module);
-}
+});
 
 function readsAsOldTorch(alone: PyModule): boolean {
   if (alone.mentions(READS_LOSS) || alone.mentions(VOLATILE)) return true;

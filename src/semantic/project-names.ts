@@ -4,6 +4,7 @@ import { lineageOf, makerOf } from './elsewhere.js';
 import { hasStarImport, qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { importsProgram } from './program.js';
+import { remembered } from './remembered.js';
 import { argumentsOf, enclosingClass, hasSplat, positionalArguments } from './statements.js';
 import { isUnbound } from './variables.js';
 
@@ -46,15 +47,11 @@ function functionsIn(alone: PyModule, name: string): readonly NamedFunction[] {
 }
 
 /** Whether a class of the project has a method of a name; also true where that cannot be told. Few files are looked into for it. */
-export function isMethodOfProject(module: PyModule, name: string): boolean {
-  return module.memo(findMethodOfProject, name);
-}
-
-function findMethodOfProject(module: PyModule, name: string): boolean {
+export const isMethodOfProject = remembered((module: PyModule, name: string): boolean => {
   if (definesMethod(module.alone, name)) return true;
   const mention = { word: name, beside: [], needs: [`def ${name}`, ...OTHER_SPACES] };
   return module.around.summaries(mention, definesMethod)?.includes(true) ?? true;
-}
+});
 
 /** Between `def` and a name, if not one space. */
 const OTHER_SPACES: readonly string[] = ['def  ', 'def\t', 'def\f', 'def \t', 'def \f', 'def \\', 'def\\'];
@@ -68,15 +65,11 @@ function definesMethod(alone: PyModule, name: string): boolean {
  * Whether a class of the project has a method of a library's name that does not call the one it is named after: what the
  * library's does is not known of an object that may be of the class.
  */
-export function isRedefined(module: PyModule, name: string): boolean {
-  return module.memo(findRedefined, name);
-}
-
-function findRedefined(module: PyModule, name: string): boolean {
+export const isRedefined = remembered((module: PyModule, name: string): boolean => {
   if (redefines(module.alone, name)) return true;
   const mention = { word: name, beside: [], needs: [`def ${name}`] };
   return module.around.summaries(mention, redefines)?.includes(true) ?? true;
-}
+});
 
 function redefines(alone: PyModule, name: string): boolean {
   return alone.words(name).some((node) => {

@@ -1,6 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
+import { remembered } from './remembered.js';
 import { argumentsOf, isCallee } from './statements.js';
 import { plainString } from './strings.js';
 import { isTestFile } from './test-code.js';
@@ -15,11 +16,7 @@ interface Replacement {
  * The file of the project that puts something else in the place of a library's function or class, or may, as a sentence
  * names it: `lib.load = …`, `setattr(lib, "load", …)`, `patch("lib.load")`. Tests do so for themselves and do not count.
  */
-export function replacedInProject(module: PyModule, path: string): string | undefined {
-  return module.memo(findReplaced, path);
-}
-
-function findReplaced(module: PyModule, path: string): string | undefined {
+export const replacedInProject = remembered((module: PyModule, path: string): string | undefined => {
   for (const word of path.split('.').slice(1)) {
     const quoted = ['"', "'"].flatMap((mark) => [`${mark}${word}${mark}`, `.${word}${mark}`]);
     const mention = { word, beside: [], needs: [`.${word}=`, `.${word} =`, ...quoted] };
@@ -31,17 +28,13 @@ function findReplaced(module: PyModule, path: string): string | undefined {
     if (found !== undefined) return `\`${found.file}\``;
   }
   return undefined;
-}
+});
 
 /**
  * The same for a function of the project: `helpers.score = …` of any file. By its name alone, since a module has as many paths
  * as it has importers.
  */
-export function replacedByName(module: PyModule, name: string): string | undefined {
-  return module.memo(findReplacedByName, name);
-}
-
-function findReplacedByName(module: PyModule, name: string): string | undefined {
+export const replacedByName = remembered((module: PyModule, name: string): string | undefined => {
   const quoted = ['"', "'"].flatMap((mark) => [`, ${mark}${name}${mark}`, `.${name}${mark}`]);
   const mention = { word: name, beside: [], needs: [`.${name}=`, `.${name} =`, ...quoted] };
   const others = module.around.summaries(mention, replacementsIn);
@@ -49,7 +42,7 @@ function findReplacedByName(module: PyModule, name: string): string | undefined 
   const found = [...replacementsIn(module.alone, name), ...others.flat()];
   const replaced = found.find(({ path }) => path.endsWith(`.${name}`));
   return replaced && `\`${replaced.file}\``;
-}
+});
 
 function replacementsIn(alone: PyModule, word: string): readonly Replacement[] {
   const { path: file, text } = alone;

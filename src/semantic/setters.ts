@@ -1,17 +1,14 @@
 import { isAnywhere } from './anywhere.js';
 import type { PyModule } from './module.js';
 import { SETS_BY_TEXT } from './project-names.js';
+import { remembered } from './remembered.js';
 import { argumentsOf, isCallee } from './statements.js';
 import { plainString } from './strings.js';
 
 /** Whether some file may put something else in the place of functions and methods by names that it makes. */
-export function mayReplaceAny(module: PyModule): boolean {
-  return module.memo(findReplacing, module);
-}
-
-function findReplacing(module: PyModule): boolean {
+export const mayReplaceAny = remembered((module: PyModule): boolean => {
   return REPLACING.some((word) => isAnywhere(module, word, replacesByText));
-}
+});
 
 const REPLACING = ['setattr', '__setattr__', '__getattribute__', '__dict__', 'vars', 'exec'];
 

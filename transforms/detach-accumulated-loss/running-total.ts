@@ -4,6 +4,7 @@ import { definitionOf } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
 import { isRepeated } from '../../src/semantic/paths.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import type { Scope } from '../../src/semantic/scope.js';
 import {
   argumentsOf,
@@ -147,11 +148,7 @@ export function mayTotal(glimpse: Glimpse): boolean {
   );
 }
 
-export function runningTotals(module: PyModule): readonly RunningTotal[] {
-  return module.memo(findTotals, module);
-}
-
-function findTotals(module: PyModule): readonly RunningTotal[] {
+export const runningTotals = remembered((module: PyModule): readonly RunningTotal[] => {
   const isCode = module.glimpse.outline !== undefined;
   const stretches = recordingStretches(module.glimpse, '+');
   const names = new Map(
@@ -170,7 +167,7 @@ function findTotals(module: PyModule): readonly RunningTotal[] {
     }
   }
   return found.sort((a, b) => (a.additions[0]?.target.start ?? 0) - (b.additions[0]?.target.start ?? 0));
-}
+});
 
 function totalIn(module: PyModule, scope: Scope, name: string): RunningTotal | undefined {
   if (scope.kind !== 'function' && scope.kind !== 'module') return undefined;

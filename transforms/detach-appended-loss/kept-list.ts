@@ -3,6 +3,7 @@ import { isFreshContainer } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
 import { isRepeated } from '../../src/semantic/paths.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import type { Scope } from '../../src/semantic/scope.js';
 import { argumentsOf, receiverOf } from '../../src/semantic/statements.js';
 import {
@@ -190,11 +191,7 @@ export function mayKeepList(glimpse: Glimpse): boolean {
   );
 }
 
-export function keptLists(module: PyModule): readonly KeptList[] {
-  return module.memo(findLists, module);
-}
-
-function findLists(module: PyModule): readonly KeptList[] {
+export const keptLists = remembered((module: PyModule): readonly KeptList[] => {
   const isCode = module.glimpse.outline !== undefined;
   const stretches = recordingStretches(module.glimpse, '.append(');
   const names = new Map(
@@ -213,7 +210,7 @@ function findLists(module: PyModule): readonly KeptList[] {
     }
   }
   return found;
-}
+});
 
 function listIn(module: PyModule, scope: Scope, name: string): KeptList | undefined {
   if (scope.kind !== 'function' && scope.kind !== 'module') return undefined;

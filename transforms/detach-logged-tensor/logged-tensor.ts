@@ -5,6 +5,7 @@ import { definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
 import { isFreshContainer } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import {
   argumentsOf,
   enclosingFunction,
@@ -44,11 +45,7 @@ export function mayLog(glimpse: Glimpse): boolean {
 }
 
 /** Those of the innermost loops that differentiate, and of functions that do so outside a loop: they run once a step. */
-export function loggedTensors(module: PyModule): readonly LoggedTensor[] {
-  return module.memo(findLogged, module);
-}
-
-function findLogged(module: PyModule): readonly LoggedTensor[] {
+export const loggedTensors = remembered((module: PyModule): readonly LoggedTensor[] => {
   const rounds = new Set([
     ...backwards(module).flatMap(({ call }) => enclosingLoops(call)[0] ?? enclosingFunction(call) ?? []),
     ...module.at('training_step').flatMap(({ parent }) => (isLightningStep(module, parent) ? parent : [])),
@@ -62,7 +59,7 @@ function findLogged(module: PyModule): readonly LoggedTensor[] {
           : taken(module, node, round),
     ),
   );
-}
+});
 
 function nodesOf(round: PyNode): readonly PyNode[] {
   const own = round.type === 'function_definition' ? [...ownNodes(round)] : [...(round.body?.walk() ?? [])];

@@ -1,13 +1,10 @@
 import { FX } from '../../src/library/names.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import { isNamed } from '../../src/torch/training/wrapping.js';
 
 /** Another file of the project that traces modules with torch.fx, any of which may have this one in it. */
-export function tracedElsewhere(module: PyModule): string | undefined {
-  return module.memo(findTracing, module);
-}
-
-function findTracing(module: PyModule): string | undefined {
+export const tracedElsewhere = remembered((module: PyModule): string | undefined => {
   for (const word of FX) {
     const { modules, unread } = module.around.naming({ word, beside: [] }, (text) => FX_WORDS.test(text));
     const there = modules.find((each) => isNamed(each, word));
@@ -15,6 +12,6 @@ function findTracing(module: PyModule): string | undefined {
     if (where !== undefined) return where;
   }
   return undefined;
-}
+});
 
 const FX_WORDS = new RegExp(`\\b(?:${FX.join('|')})\\b`);

@@ -3,6 +3,7 @@ import type { Answer } from '../../src/semantic/answer.js';
 import { importsPackage, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import {
   argumentsOf,
   keywordArgument,
@@ -27,18 +28,14 @@ export interface ModelSave {
 }
 
 /** The model save that a statement is, if nothing else is done with the call's result. */
-export function modelSave(module: PyModule, statement: PyNode): ModelSave | undefined {
-  return module.memo(findSave, statement);
-}
-
-function findSave(module: PyModule, statement: PyNode): ModelSave | undefined {
+export const modelSave = remembered((module: PyModule, statement: PyNode): ModelSave | undefined => {
   const call = statement.named[0];
   if (statement.type !== 'expression_statement' || statement.named.length !== 1 || call?.type !== 'call')
     return undefined;
   if (!usesTorch(module)) return undefined;
   const found = savedBy(module, call);
   return found === undefined || found.isModel === 'no' ? undefined : { ...found, statement };
-}
+});
 
 function savedBy(module: PyModule, call: PyNode): Omit<ModelSave, 'statement'> | undefined {
   const callee = call.function;
@@ -84,15 +81,11 @@ const OTHER_FRAMEWORKS: readonly string[] = [
 ];
 
 /** Whether the file's models are torch's. A file that only knows another framework is none of our business. */
-function usesTorch(module: PyModule): boolean {
-  return module.memo(findTorch, module);
-}
-
-function findTorch(module: PyModule): boolean {
+const usesTorch = remembered((module: PyModule): boolean => {
   if (TORCH_LIBRARIES.some((name) => importsPackage(module, name))) return true;
   if (!importsPackage(module, 'transformers') || module.mentions(/\b(?:TF|Flax)[A-Z]\w/)) return false;
   return !OTHER_FRAMEWORKS.some((name) => importsPackage(module, name));
-}
+});
 
 const GPU_WORDS =
   /\bcuda\b|\.backward\(|Trainer\b|trainer\.|Accelerator\b|torch\.distributed|accelerator\.|device_map(?!\s*=\s*["']cpu)|\.to\(\s*(?:\w+\.)*device\b/;

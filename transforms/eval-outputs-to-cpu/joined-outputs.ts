@@ -4,6 +4,7 @@ import { calledPath } from '../../src/semantic/imports.js';
 import { isFreshContainer } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import type { Scope } from '../../src/semantic/scope.js';
 import {
   argumentsOf,
@@ -67,11 +68,7 @@ function renamesEvaluation({ text }: Glimpse): boolean {
   return RENAMED.test(text);
 }
 
-export function joinedOutputs(module: PyModule): readonly JoinedOutputs[] {
-  return module.memo(findOutputs, module);
-}
-
-function findOutputs(module: PyModule): readonly JoinedOutputs[] {
+export const joinedOutputs = remembered((module: PyModule): readonly JoinedOutputs[] => {
   const found: JoinedOutputs[] = [];
   const seen = new Set<string>();
   for (const literal of ['cat(', 'concat(', 'concatenate(', 'stack(']) {
@@ -88,7 +85,7 @@ function findOutputs(module: PyModule): readonly JoinedOutputs[] {
     }
   }
   return found;
-}
+});
 
 function isJoin(module: PyModule, call: PyNode): boolean {
   const path = calledPath(module, call);

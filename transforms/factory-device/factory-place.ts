@@ -1,6 +1,7 @@
 import { lineageOf } from '../../src/semantic/elsewhere.js';
 import { placeOf } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import { repetitionOf } from '../../src/semantic/repetition.js';
 import {
   decoratorsOf,
@@ -108,13 +109,9 @@ function isBusy(property: PyNode): boolean {
 }
 
 /** How long lines of a file may be, going by the longest. */
-export function longestLine(module: PyModule): number {
-  return module.memo(findLimit, module);
-}
-
-function findLimit({ text }: PyModule): number {
+export const longestLine = remembered(({ text }: PyModule): number => {
   return lineLimit(text);
-}
+});
 
 /**
  * Whether its line is too long for its file once a call in an expression on one line has more keywords, and of some of its

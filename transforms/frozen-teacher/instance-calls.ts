@@ -5,6 +5,7 @@ import { isReachedByText } from '../../src/semantic/function-uses.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsByName } from '../../src/semantic/parameters.js';
 import { ask, type Question } from '../../src/semantic/question.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import { enclosingClass, isCallee } from '../../src/semantic/statements.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
@@ -14,35 +15,33 @@ import { NetworkUses } from './uses.js';
 import { mayBeTakenUnseen } from './whole-module.js';
 
 /** All calls of the objects that a class of modules makes; undefined where one of them may go where it is not followed. */
-export function callsOfInstances(module: PyModule, classNode: PyNode): readonly Elsewhere[] | undefined {
-  return module.memo(findCalls, classNode);
-}
-
-function findCalls(module: PyModule, classNode: PyNode): readonly Elsewhere[] | undefined {
-  const { name } = classNode;
-  const forward = methodNamed(module, classNode, 'forward');
-  if (name === undefined || forward === undefined || moduleKind(module, classNode).isModule !== 'yes')
-    return undefined;
-  // A base of the project may run the forward by `self`, and so may the class.
-  if (ancestryOf(module, classNode).classes.length > 1 || lineageOf(module, classNode).elsewhere.length > 0)
-    return undefined;
-  if (methodNamed(module, classNode, '__call__') !== undefined || isReachedByText(module, forward))
-    return undefined;
-  if (mayBeTakenUnseen(module)) return undefined;
-  if (module.atWithin('.forward', classNode).some((node) => node.text === 'forward')) return undefined;
-  if (!doubtsOfInstances({ module, node: classNode }).next().done) return undefined;
-  const scope = module.resolve(name);
-  const { uses, unread } = usesElsewhere(module, name, { may: () => true, byName: false });
-  if (scope === undefined || unread !== undefined) return undefined;
-  const own = module.reads(scope, name.text).filter((read) => !isOfSuper(read, classNode));
-  const all = [...own.map((node) => ({ module, node })), ...uses];
-  const calls = new InstanceCalls(name.text);
-  for (const { module: there, node } of all) {
-    if (!isCallee(node) || node.parent === undefined) return undefined;
-    calls.follow(there, node.parent);
-  }
-  return calls.doubts.length > 0 ? undefined : calls.found;
-}
+export const callsOfInstances = remembered(
+  (module: PyModule, classNode: PyNode): readonly Elsewhere[] | undefined => {
+    const { name } = classNode;
+    const forward = methodNamed(module, classNode, 'forward');
+    if (name === undefined || forward === undefined || moduleKind(module, classNode).isModule !== 'yes')
+      return undefined;
+    // A base of the project may run the forward by `self`, and so may the class.
+    if (ancestryOf(module, classNode).classes.length > 1 || lineageOf(module, classNode).elsewhere.length > 0)
+      return undefined;
+    if (methodNamed(module, classNode, '__call__') !== undefined || isReachedByText(module, forward))
+      return undefined;
+    if (mayBeTakenUnseen(module)) return undefined;
+    if (module.atWithin('.forward', classNode).some((node) => node.text === 'forward')) return undefined;
+    if (!doubtsOfInstances({ module, node: classNode }).next().done) return undefined;
+    const scope = module.resolve(name);
+    const { uses, unread } = usesElsewhere(module, name, { may: () => true, byName: false });
+    if (scope === undefined || unread !== undefined) return undefined;
+    const own = module.reads(scope, name.text).filter((read) => !isOfSuper(read, classNode));
+    const all = [...own.map((node) => ({ module, node })), ...uses];
+    const calls = new InstanceCalls(name.text);
+    for (const { module: there, node } of all) {
+      if (!isCallee(node) || node.parent === undefined) return undefined;
+      calls.follow(there, node.parent);
+    }
+    return calls.doubts.length > 0 ? undefined : calls.found;
+  },
+);
 
 /** `super(Net, self)` in the class itself. */
 function isOfSuper(read: PyNode, classNode: PyNode): boolean {

@@ -8,6 +8,7 @@ import { itemsOf } from '../../src/semantic/loop-items.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { isRedefined } from '../../src/semantic/project-names.js';
 import { ask } from '../../src/semantic/question.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import {
   argumentsOf,
   enclosingFunction,
@@ -159,14 +160,10 @@ function reentrant(module: PyModule, value: PyNode, read: PyNode): GradDoubt | u
 }
 
 /** Some file of the project runs parts of a forward again in the backward. */
-export function namesCheckpoint(module: PyModule): boolean {
-  return module.memo(findCheckpoint, module);
-}
-
-function findCheckpoint(module: PyModule): boolean {
+export const namesCheckpoint = remembered((module: PyModule): boolean => {
   const elsewhere = module.around.summaries({ word: 'checkpoint', beside: [] }, importsCheckpoint);
   return importsCheckpoint(module) || elsewhere === undefined || elsewhere.includes(true);
-}
+});
 
 function importsCheckpoint(module: PyModule): boolean {
   return module.mentions(/utils\.checkpoint|gradient_checkpointing/);

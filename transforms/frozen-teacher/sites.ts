@@ -4,6 +4,7 @@ import { methodCallsAt, placesOf } from '../../src/semantic/called-name.js';
 import { calledDefinition, classAround } from '../../src/semantic/definitions.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import {
   argumentsOf,
   contextManagers,
@@ -84,11 +85,7 @@ export function teacherSites(module: PyModule): readonly TeacherSite[] {
  * `self.vgg(real)` beside `self.vgg(fake)` in a loss of two pictures: the parts of modules that one function runs on what
  * carries no graph and on what may. Whatever of the part asks for gradients does so in both.
  */
-function featureRuns(module: PyModule): readonly TeacherRun[] {
-  return module.memo(findFeatures, module);
-}
-
-function findFeatures(module: PyModule): readonly TeacherRun[] {
+const featureRuns = remembered((module: PyModule): readonly TeacherRun[] => {
   const calls = module.atWhere('self.', runsTwice).flatMap((self) => {
     const callee = self.parent?.type === 'attribute' && self.parent.object === self ? self.parent : undefined;
     if (callee === undefined || !isCallee(callee) || isLoss(module, callee)) return [];
@@ -100,7 +97,7 @@ function findFeatures(module: PyModule): readonly TeacherRun[] {
     places.set(key, [...(places.get(key) ?? []), callee]);
   }
   return [...places.values()].flatMap((same) => featuresAmong(module, same));
-}
+});
 
 /** `a = self.net(x)` and `b = self.net(y)`, going by the text. */
 function runsTwice(stretch: string): boolean {

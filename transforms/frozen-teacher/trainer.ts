@@ -4,6 +4,7 @@ import { valuesGiven } from '../../src/semantic/function-uses.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { isMethodOfProject } from '../../src/semantic/project-names.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import { decoratorsOf, enclosingClass, enclosingFunction } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
@@ -21,18 +22,14 @@ const STEPS: readonly string[] = [
 ];
 
 /** The losses of the file that a trainer of transformers asks for and differentiates. */
-export function lossesOfTrainers(module: PyModule): readonly PyNode[] {
-  return module.memo(findLosses, module);
-}
-
-function findLosses(module: PyModule): readonly PyNode[] {
+export const lossesOfTrainers = remembered((module: PyModule): readonly PyNode[] => {
   return module.words(LOSS).flatMap((node) => {
     const method = node.parent?.type === 'function_definition' && node.parent.name === node && node.parent;
     const owner = method && enclosingClass(method);
     if (!method || !owner || decoratorsOf(method).length > 0) return [];
     return isTrainer(module, owner) ? [method] : [];
   });
-}
+});
 
 /** A class that derives from a trainer of transformers and from nothing else that the file does not show. */
 function isTrainer(module: PyModule, classNode: PyNode): boolean {

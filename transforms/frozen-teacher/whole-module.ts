@@ -3,6 +3,7 @@ import { isNamedAnywhere } from '../../src/semantic/anywhere.js';
 import { definitionBehind } from '../../src/semantic/definitions.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import { argumentsOf, isCallee } from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
 import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
@@ -20,16 +21,7 @@ const WALKS = [
 const UNFOLLOWED = ['_modules', '_parameters', 'get_submodule', 'get_parameter', 'keep_vars'];
 
 /** Whether an optimizer, or something unknown, may get the parameters of an object of this class, with those of its parts. */
-export function mayBeTakenWhole(module: PyModule, classNode: PyNode): boolean {
-  return module.memo(findTaken, classNode);
-}
-
-/** A file of the project takes parts of modules, or their parameters, in a way that is not followed. */
-export function mayBeTakenUnseen(module: PyModule): boolean {
-  return UNFOLLOWED.some((word) => isNamedAnywhere(module, word));
-}
-
-function findTaken(module: PyModule, classNode: PyNode): boolean {
+export const mayBeTakenWhole = remembered((module: PyModule, classNode: PyNode): boolean => {
   const { name } = classNode;
   // What nobody here makes is there for others.
   if (name === undefined || !isMade(module, name)) return true;
@@ -48,6 +40,11 @@ function findTaken(module: PyModule, classNode: PyNode): boolean {
       }),
     ),
   );
+});
+
+/** A file of the project takes parts of modules, or their parameters, in a way that is not followed. */
+export function mayBeTakenUnseen(module: PyModule): boolean {
+  return UNFOLLOWED.some((word) => isNamedAnywhere(module, word));
 }
 
 /** What such a word takes the parameters of: `net.parameters()`, `net.apply(f)`, `getattr(net, name)`. */

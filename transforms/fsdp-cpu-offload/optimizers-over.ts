@@ -2,6 +2,7 @@ import { FSDP, OPTIMIZERS } from '../../src/library/names.js';
 import { callsOfPaths } from '../../src/semantic/called-name.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import { receiverOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
@@ -18,11 +19,7 @@ interface OptimizerOver {
   readonly model: PyNode;
 }
 
-export function optimizersOver(module: PyModule): readonly OptimizerOver[] {
-  return module.memo(findOptimizersOver, module);
-}
-
-function findOptimizersOver(module: PyModule): readonly OptimizerOver[] {
+export const optimizersOver = remembered((module: PyModule): readonly OptimizerOver[] => {
   return module.at('.parameters(').flatMap((node): readonly OptimizerOver[] => {
     const given = node.closest('call');
     const model = given && receiverOf(given);
@@ -34,7 +31,7 @@ function findOptimizersOver(module: PyModule): readonly OptimizerOver[] {
     const isOurs = path.startsWith(OPTIMIZERS) && /\.[A-Z]\w*$/.test(path);
     return isHeld && isOurs && call.closest('string') === undefined ? [{ call, model }] : [];
   });
-}
+});
 
 /** An optimizer of the same function is made above the wrap. */
 export function isOptimizerAbove(module: PyModule, wrap: PyNode): boolean {

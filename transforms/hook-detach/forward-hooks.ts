@@ -1,6 +1,7 @@
 import { calledDefinition, classAround, definitionBehind } from '../../src/semantic/definitions.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import {
   argumentsOf,
   enclosingFunction,
@@ -24,11 +25,7 @@ export interface StoredOutput {
   readonly every: boolean;
 }
 
-export function storedOutputs(module: PyModule): readonly StoredOutput[] {
-  return module.memo(findStored, module);
-}
-
-function findStored(module: PyModule): readonly StoredOutput[] {
+export const storedOutputs = remembered((module: PyModule): readonly StoredOutput[] => {
   const hooks = new Set<PyNode>();
   for (const { text, parent } of module.at('register_forward_hook')) {
     const call = parent?.parent;
@@ -38,7 +35,7 @@ function findStored(module: PyModule): readonly StoredOutput[] {
     if (hook !== undefined) hooks.add(hook);
   }
   return [...hooks].flatMap((hook) => storesOf(module, hook));
-}
+});
 
 /** The function that a name, a lambda, `partial(f, …)` or a maker of hooks stands for. */
 function hookBehind(module: PyModule, expression: PyNode): PyNode | undefined {

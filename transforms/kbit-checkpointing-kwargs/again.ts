@@ -7,6 +7,7 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { mayLead } from '../../src/semantic/paths.js';
 import { ask } from '../../src/semantic/question.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import { isAtLeast } from '../../src/semantic/standing.js';
 import {
   allNodes,
@@ -174,11 +175,7 @@ interface TrainerCall {
 }
 
 /** Where the file builds a trainer: of its libraries, or anything called one. */
-function trainerCalls(module: PyModule): readonly TrainerCall[] {
-  return module.memo(findTrainerCalls, module);
-}
-
-function findTrainerCalls(module: PyModule): readonly TrainerCall[] {
+const trainerCalls = remembered((module: PyModule): readonly TrainerCall[] => {
   const found: TrainerCall[] = [];
   const names = module
     .at('Trainer')
@@ -194,7 +191,7 @@ function findTrainerCalls(module: PyModule): readonly TrainerCall[] {
   }
   for (const node of names) if (isHandedOn(node)) found.push({ node, args: undefined });
   return found;
-}
+});
 
 /** `partial(Trainer, …)`, `{"sft": SFTTrainer}`: called by somebody else. */
 function isHandedOn(name: PyNode): boolean {

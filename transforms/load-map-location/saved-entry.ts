@@ -1,6 +1,7 @@
 import { type Elsewhere, mayBeOfProject } from '../../src/semantic/elsewhere.js';
 import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import { methodName } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { calledIn } from './owner.js';
@@ -11,11 +12,7 @@ import { Plain } from './plain-value.js';
  * Whether all that the project puts under a name into any dictionary is plain: numbers, texts, truths, nothing, and what is
  * made of these. Then no checkpoint of the project has a tensor there.
  */
-export function isSavedPlain(module: PyModule, name: string): boolean {
-  return module.memo(findSaved, name);
-}
-
-function findSaved(module: PyModule, name: string): boolean {
+export const isSavedPlain = remembered((module: PyModule, name: string): boolean => {
   const others = module.around.summaries({ word: name, beside: [] }, lookAtPuts);
   const keys = module.around.summaries({ word: 'save', beside: [] }, joinsKeys);
   if (keys?.includes(true) !== false || joinsKeys(module.alone)) return false;
@@ -24,7 +21,7 @@ function findSaved(module: PyModule, name: string): boolean {
   const puts = [module, ...homes].flatMap((there) => putsIn(there, name));
   const isPut = puts.some(({ isSure }) => isSure) || others.some(({ isPut }) => isPut);
   return isPut && DEPTHS.some((depth) => new Plain(name, depth).isEntry(module, puts));
-}
+});
 
 /** How deep containers may be in one another: a number, a list of them, a dictionary of lists. */
 const DEPTHS = [0, 1, 2];

@@ -1,5 +1,6 @@
 import type { Answer } from '../../src/semantic/answer.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
 import { isModel } from '../../src/torch/module/model-value.js';
@@ -15,14 +16,10 @@ const COPIER: Maker = { gives: copiesLoadedState, isClass: isCopyingClass, outli
  * optimizers do: by the class that made it and by what that is made of, or because nobody in the whole project does otherwise. `no` is never
  * proven.
  */
-export function copiesState(module: PyModule, receiver: PyNode): Answer {
-  return module.memo(findCopying, receiver);
-}
-
-function findCopying(module: PyModule, receiver: PyNode): Answer {
+export const copiesState = remembered((module: PyModule, receiver: PyNode): Answer => {
   const made = madeBy(module, receiver, COPIER);
   const holdsObjects = givesFunctionObject(module.alone) && isModel(module, receiver) !== 'yes';
   const found = made === 'yes' && !holdsObjects ? hasCopyingParts(module, receiver) : 'unknown';
   if (found !== 'unknown' || mayBeForeign(module, receiver)) return found;
   return allLoadPlainly(module, receiver);
-}
+});

@@ -1,5 +1,6 @@
 import type { PyModule } from '../../src/semantic/module.js';
 import { ask } from '../../src/semantic/question.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import { isAtLeast } from '../../src/semantic/standing.js';
 import {
   contextManagers,
@@ -42,11 +43,7 @@ import { askAbout, differentiatesWhenIterated } from '../../src/values/effects/u
 import { unspentLoss } from './unspent-loss.js';
 
 /** The statements in a row behind `model.eval()` that run the model with gradients on, in code that trains elsewhere. */
-export function evaluationBlocks(module: PyModule): readonly GradlessPart[] {
-  return module.memo(findBlocks, module);
-}
-
-function findBlocks(module: PyModule): readonly GradlessPart[] {
+export const evaluationBlocks = remembered((module: PyModule): readonly GradlessPart[] => {
   if (switchesGradOff(module)) return [];
   const found = new Map<PyNode, PyNode[]>();
   for (const node of SWITCHES.flatMap((literal) => module.at(literal))) {
@@ -64,7 +61,7 @@ function findBlocks(module: PyModule): readonly GradlessPart[] {
     const block = { ...run, wrapped: run.statements, owner };
     return isOurs(module, block) ? [block] : [];
   });
-}
+});
 
 /** Those that stand one below the other go under one `with`. */
 function inRows(found: ReadonlyMap<PyNode, readonly PyNode[]>) {

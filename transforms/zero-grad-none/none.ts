@@ -1,21 +1,18 @@
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { remembered } from '../../src/semantic/remembered.js';
 import { statementOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
 /** The first place of the file that takes a `.grad` to be a tensor: with `None` in it, it would raise. */
-export function takesGradAsTensor(module: PyModule): PyNode | undefined {
-  return module.memo(findGradTaken, module);
-}
-
-function findGradTaken(module: PyModule): PyNode | undefined {
+export const takesGradAsTensor = remembered((module: PyModule): PyNode | undefined => {
   for (const node of module.at('.grad')) {
     const attribute = node.parent;
     if (node.text !== 'grad' || attribute?.type !== 'attribute' || attribute.attribute !== node) continue;
     if (qualifiedName(module, attribute) === undefined && !isPrepared(attribute)) return attribute;
   }
   return undefined;
-}
+});
 
 /** Set anew, compared with `None`, or used only where such a comparison has said that it is none. */
 function isPrepared(attribute: PyNode): boolean {

@@ -1,6 +1,7 @@
 import { methodCallsAt } from '../../semantic/called-name.js';
 import { calledPath, importsPackage } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { remembered } from '../../semantic/remembered.js';
 import {
   hasSplat,
   keywordValue,
@@ -24,26 +25,7 @@ export interface Backward {
 /** Objects that differentiate what they are given; with DeepSpeed the model does. */
 const ENGINE = /accelerator|fabric|engine|strategy/i;
 
-export function backwards(module: PyModule): readonly Backward[] {
-  return module.memo(findBackwards, module);
-}
-
-/** Those in a node. */
-export function backwardsIn(module: PyModule, node: PyNode): readonly Backward[] {
-  return module.memo(findBackwardsIn, node);
-}
-
-function findBackwardsIn(module: PyModule, node: PyNode): readonly Backward[] {
-  return within(module.memo(placesOfBackwards, module), node).map(({ backward }) => backward);
-}
-
-function placesOfBackwards(module: PyModule): readonly (Span & { readonly backward: Backward })[] {
-  return backwards(module)
-    .map((backward) => ({ start: backward.call.start, end: backward.call.end, backward }))
-    .sort((a, b) => a.start - b.start);
-}
-
-function findBackwards(module: PyModule): readonly Backward[] {
+export const backwards = remembered((module: PyModule): readonly Backward[] => {
   return methodCallsAt(module, 'backward(').flatMap((call) => {
     const name = methodName(call) ?? '';
     if (!/^(?:manual_)?backward$/.test(name)) return [];
@@ -62,4 +44,15 @@ function findBackwards(module: PyModule): readonly Backward[] {
     });
     return [{ call, value, retains: retains || hasSplat(call) || others.length > 0 }];
   });
+});
+
+/** Those in a node. */
+export const backwardsIn = remembered((module: PyModule, node: PyNode): readonly Backward[] => {
+  return within(module.memo(placesOfBackwards, module), node).map(({ backward }) => backward);
+});
+
+function placesOfBackwards(module: PyModule): readonly (Span & { readonly backward: Backward })[] {
+  return backwards(module)
+    .map((backward) => ({ start: backward.call.start, end: backward.call.end, backward }))
+    .sort((a, b) => a.start - b.start);
 }

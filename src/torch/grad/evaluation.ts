@@ -4,6 +4,7 @@ import { callOfMethod } from '../../semantic/called-name.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { excludeOneAnother, lastOf } from '../../semantic/paths.js';
+import { remembered } from '../../semantic/remembered.js';
 import {
   argumentsOf,
   argumentValue,
@@ -36,9 +37,38 @@ export interface Evaluation {
 }
 
 /** The evaluations of a file, one per function and network. */
-export function evaluations(module: PyModule): readonly Evaluation[] {
-  return module.memo(findEvaluations, module);
-}
+export const evaluations = remembered((module: PyModule): readonly Evaluation[] => {
+  const found = new Map<PyNode, Map<string, { model: PyNode; evals: PyNode[] }>>();
+  for (const node of SWITCHES.flatMap((literal) => module.atWhere(literal, mayEvaluate))) {
+    const call = callOfMethod(node);
+    if (call === undefined || !switchesToEvaluation(call)) continue;
+    const model = networkOf(call);
+    const functionNode = enclosingFunction(call);
+    const owner = call.closest('lambda', 'class_definition', 'function_definition');
+    if (model === undefined || functionNode === undefined || owner !== functionNode) continue;
+    const models = found.get(functionNode) ?? new Map<string, { model: PyNode; evals: PyNode[] }>();
+    const known = models.get(model.text) ?? { model, evals: [] };
+    known.evals.push(call);
+    found.set(functionNode, models.set(model.text, known));
+  }
+  return [...found].flatMap(([functionNode, models]) => {
+    const calls = [...ownNodes(functionNode)].filter(({ type }) => type === 'call');
+    return [...models.values()].flatMap(({ model, evals }) => {
+      const runs = runsOf(module, functionNode, calls, model.text);
+      const gradless = runs.filter((call) => isGradOff(module, call));
+      // Whoever runs the network without gradients has seen to it; what is left around that is no forward.
+      const isSeenTo = gradless.some((call) => isForward(call, model.text));
+      const forwards = runs.filter(
+        (call) => !gradless.includes(call) && (!isSeenTo || isForward(call, model.text)),
+      );
+      const trains = calls.filter((call) => switchesToTraining(call, model.text));
+      const switched = lastOf(module, [...evals, ...trains]);
+      // Where all that records a graph is the training part, there is nothing to say.
+      if (!forwards.some((forward) => evals.some((call) => switched(forward).events.has(call)))) return [];
+      return [{ functionNode, model, evals, trains, forwards, gradless }];
+    });
+  });
+});
 
 /** A function with such a decorator runs without gradients; on an asynchronous one it has no effect. */
 const DECORATED_OFF = /^(?:@.*\s*)*@(?:[\w.]+\.)?(?:no_grad|inference_mode)\([\s\S]*?(?<!async[ \t]+)\bdef\b/;
@@ -99,39 +129,6 @@ class LaterCalls {
 
 const GIVEN = /[(,=][\s\\]*([\w\u0080-\uffff.]+)(?=[\s\\]*[,)])/g;
 const MODE = /\.(?:eval|train|to|cuda|cpu|parameters|state_dict|load_state_dict)$/;
-
-function findEvaluations(module: PyModule): readonly Evaluation[] {
-  const found = new Map<PyNode, Map<string, { model: PyNode; evals: PyNode[] }>>();
-  for (const node of SWITCHES.flatMap((literal) => module.atWhere(literal, mayEvaluate))) {
-    const call = callOfMethod(node);
-    if (call === undefined || !switchesToEvaluation(call)) continue;
-    const model = networkOf(call);
-    const functionNode = enclosingFunction(call);
-    const owner = call.closest('lambda', 'class_definition', 'function_definition');
-    if (model === undefined || functionNode === undefined || owner !== functionNode) continue;
-    const models = found.get(functionNode) ?? new Map<string, { model: PyNode; evals: PyNode[] }>();
-    const known = models.get(model.text) ?? { model, evals: [] };
-    known.evals.push(call);
-    found.set(functionNode, models.set(model.text, known));
-  }
-  return [...found].flatMap(([functionNode, models]) => {
-    const calls = [...ownNodes(functionNode)].filter(({ type }) => type === 'call');
-    return [...models.values()].flatMap(({ model, evals }) => {
-      const runs = runsOf(module, functionNode, calls, model.text);
-      const gradless = runs.filter((call) => isGradOff(module, call));
-      // Whoever runs the network without gradients has seen to it; what is left around that is no forward.
-      const isSeenTo = gradless.some((call) => isForward(call, model.text));
-      const forwards = runs.filter(
-        (call) => !gradless.includes(call) && (!isSeenTo || isForward(call, model.text)),
-      );
-      const trains = calls.filter((call) => switchesToTraining(call, model.text));
-      const switched = lastOf(module, [...evals, ...trains]);
-      // Where all that records a graph is the training part, there is nothing to say.
-      if (!forwards.some((forward) => evals.some((call) => switched(forward).events.has(call)))) return [];
-      return [{ functionNode, model, evals, trains, forwards, gradless }];
-    });
-  });
-}
 
 /** The project is asked only where the file shows no forward, and the function could do without gradients. */
 function runsOf(

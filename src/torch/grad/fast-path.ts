@@ -9,6 +9,7 @@ import { modulesBehindImports, modulesWithin } from '../../semantic/imported-mod
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
+import { remembered } from '../../semantic/remembered.js';
 import { starredDefinition } from '../../semantic/star-imports.js';
 import {
   argumentsOf,
@@ -38,11 +39,7 @@ const REFLECTED = new RegExp(`\\b(?:getattr|attrgetter)\\b|${BY_TEXT.source}`);
 const MAX_HOPS = 2;
 
 /** Whether a model of this file, or of one of the project whose names it imports, may have such a path. */
-export function hasInferenceFastPath(module: PyModule): boolean {
-  return module.memo(mayTakeFastPath, module);
-}
-
-function mayTakeFastPath(module: PyModule): boolean {
+export const hasInferenceFastPath = remembered((module: PyModule): boolean => {
   const seen = new Set([module, ...modulesWithin(module, MAX_HOPS)]);
   const isAnyFast = module.memo(setsLayout, module) || [...seen].some(takesByText);
   for (const each of seen) {
@@ -51,7 +48,7 @@ function mayTakeFastPath(module: PyModule): boolean {
     for (const maker of makers) seen.add(maker);
   }
   return false;
-}
+});
 
 /** The files of the classes that only have such a name; undefined where one may be torch's. */
 function fastPathMakers(module: PyModule): ReadonlySet<PyModule> | undefined {

@@ -2,6 +2,7 @@ import { isOfModule } from '../../library/library.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { remembered } from '../../semantic/remembered.js';
 import {
   enclosingFunction,
   isCallee,
@@ -45,16 +46,29 @@ export function numericRunsIn(module: PyModule, functionNode: PyNode): readonly 
 }
 
 /** All of them in a function without a switch to evaluation mode: those with one are found by it. */
-export function runsWithoutSwitch(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
-  return module.memo(runsOf, functionNode);
-}
+export const runsWithoutSwitch = remembered(
+  (module: PyModule, functionNode: PyNode): readonly Evaluation[] => {
+    const calls = [...ownNodes(functionNode)].filter(({ type }) => type === 'call');
+    if (calls.some((call) => switchesToEvaluation(call) && !isOwnObject(receiverOf(call)))) return [];
+    const byNetwork = new Map<string, Evaluation & { forwards: PyNode[] }>();
+    for (const call of calls) {
+      const model = networkRunBy(module, call);
+      if (model === undefined || isGradOff(module, call)) continue;
+      const trains = calls.filter(
+        (each) => methodName(each) === 'train' && receiverOf(each)?.text === model.text,
+      );
+      const run = byNetwork.get(model.text) ?? {
+        ...{ functionNode, model, evals: [], trains, forwards: [], gradless: [] },
+      };
+      run.forwards.push(call);
+      byNetwork.set(model.text, run);
+    }
+    return [...byNetwork.values()];
+  },
+);
 
 /** The functions that such runs may be in. */
-export function numericFunctions(module: PyModule): ReadonlySet<PyNode> {
-  return module.memo(findFunctions, module);
-}
-
-function findFunctions(module: PyModule): ReadonlySet<PyNode> {
+export const numericFunctions = remembered((module: PyModule): ReadonlySet<PyNode> => {
   const functions = new Set<PyNode>();
   const callers = new Set<PyNode>();
   for (const literal of NUMBERS) {
@@ -81,26 +95,7 @@ function findFunctions(module: PyModule): ReadonlySet<PyNode> {
       if (called?.type === 'function_definition' && called !== caller) functions.add(called);
     }
   return functions;
-}
-
-function runsOf(module: PyModule, functionNode: PyNode): readonly Evaluation[] {
-  const calls = [...ownNodes(functionNode)].filter(({ type }) => type === 'call');
-  if (calls.some((call) => switchesToEvaluation(call) && !isOwnObject(receiverOf(call)))) return [];
-  const byNetwork = new Map<string, Evaluation & { forwards: PyNode[] }>();
-  for (const call of calls) {
-    const model = networkRunBy(module, call);
-    if (model === undefined || isGradOff(module, call)) continue;
-    const trains = calls.filter(
-      (each) => methodName(each) === 'train' && receiverOf(each)?.text === model.text,
-    );
-    const run = byNetwork.get(model.text) ?? {
-      ...{ functionNode, model, evals: [], trains, forwards: [], gradless: [] },
-    };
-    run.forwards.push(call);
-    byNetwork.set(model.text, run);
-  }
-  return [...byNetwork.values()];
-}
+});
 
 /** `self.eval()`: what the object has and runs goes by other names. */
 function isOwnObject(receiver: PyNode | undefined): boolean {

@@ -7,6 +7,7 @@ import { placeOf } from '../../semantic/gate.js';
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
+import { remembered } from '../../semantic/remembered.js';
 import {
   enclosingFunction,
   keywordValue,
@@ -134,15 +135,11 @@ function readsWeight(alone: PyModule, name: string): boolean {
 }
 
 /** Where the project computes parametrized weights once for all forwards inside a `with`. */
-export function cachedParametrization(module: PyModule): string | undefined {
-  return module.memo(findCachedParametrization, module);
-}
-
-function findCachedParametrization(module: PyModule): string | undefined {
+export const cachedParametrization = remembered((module: PyModule): string | undefined => {
   const files = summariesTogether(module, { word: 'cached', beside: ['parametrize'] }, cachedIn);
   if (files === undefined) return 'of one of many files';
   return [cachedIn(module.alone), ...files].find((place) => place !== undefined);
-}
+});
 
 function cachedIn(alone: PyModule): string | undefined {
   const found = alone

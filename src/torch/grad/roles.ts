@@ -4,6 +4,7 @@ import { functionUses } from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
 import { getsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { remembered } from '../../semantic/remembered.js';
 import { calleeOf, decoratorsOf, enclosingClass, wholeName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { usesInOtherModes } from '../../values/effects/mode.js';
@@ -73,14 +74,7 @@ function callTaking(value: PyNode): PyNode | undefined {
 }
 
 /** `no`: the file has nothing to do with torch. `lazily`: only functions import it. */
-export function importsTorch(module: PyModule): 'yes' | 'lazily' | 'related' | 'no' {
-  return module.memo(findTorchImport, module);
-}
-
-/** Where most files that import it do: no other import needs to be looked at. */
-const AT_THE_START = /^(?:import|from)[ \t]+torch\b/gm;
-
-function findTorchImport(module: PyModule): 'yes' | 'lazily' | 'related' | 'no' {
+export const importsTorch = remembered((module: PyModule): 'yes' | 'lazily' | 'related' | 'no' => {
   for (const { index } of module.text.matchAll(AT_THE_START)) {
     const node = module.root.descendantAt(index);
     const isImport =
@@ -105,4 +99,7 @@ function findTorchImport(module: PyModule): 'yes' | 'lazily' | 'related' | 'no' 
       found = 'related';
   }
   return found === 'no' && getsPackage(module, 'torch') ? 'yes' : found;
-}
+});
+
+/** Where most files that import it do: no other import needs to be looked at. */
+const AT_THE_START = /^(?:import|from)[ \t]+torch\b/gm;

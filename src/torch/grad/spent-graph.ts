@@ -7,6 +7,7 @@ import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import { membersAsked } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isAlwaysAfter, isAlwaysFollowed } from '../../semantic/paths.js';
+import { remembered } from '../../semantic/remembered.js';
 import { returnsOf } from '../../semantic/returns.js';
 import {
   argumentsOf,
@@ -266,13 +267,9 @@ function ownersOf(module: PyModule, value: PyNode): ReadonlySet<string> {
   return new Set([...networksOf(module, value)].map((name) => /^(?:self\.)?[^.]+/.exec(name)?.[0] ?? name));
 }
 
-function optimizerSteps(module: PyModule): readonly PyNode[] {
-  return module.memo(findSteps, module);
-}
-
-function findSteps(module: PyModule): readonly PyNode[] {
+const optimizerSteps = remembered((module: PyModule): readonly PyNode[] => {
   // A step of `higher` and its like makes new weights and keeps the graph.
   return methodCallsAt(module, '.step(').filter(
     (call) => !/diff/i.test(receiverOf(call)?.text ?? '') && steppedOptimizer(module, call) !== undefined,
   );
-}
+});

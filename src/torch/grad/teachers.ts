@@ -5,6 +5,7 @@ import { classAround } from '../../semantic/definitions.js';
 import { functionUses } from '../../semantic/function-uses.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { remembered } from '../../semantic/remembered.js';
 import {
   argumentsOf,
   argumentValue,
@@ -28,11 +29,7 @@ export interface Networks {
   readonly frozen: ReadonlySet<string>;
 }
 
-export function networksIn(module: PyModule): Networks {
-  return module.memo(findNetworks, module);
-}
-
-function findNetworks(module: PyModule): Networks {
+export const networksIn = remembered((module: PyModule): Networks => {
   const trained = new Set<string>();
   const frozen = new Set<string>();
   for (const call of methodCallsAt(module, 'parameters()', 'children()', 'modules()')) {
@@ -61,7 +58,7 @@ function findNetworks(module: PyModule): Networks {
   }
   for (const text of [...trained, ...frozen, 'self', '']) teachers.delete(text);
   return { teachers, trained, frozen };
-}
+});
 
 /** `target.load_state_dict(net.state_dict())`, `target = copy.deepcopy(net)`. */
 function* copies(module: PyModule): Generator<string> {

@@ -3,6 +3,7 @@ import { callOfMethod } from '../../semantic/called-name.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { remembered } from '../../semantic/remembered.js';
 import {
   enclosingFunction,
   givenTo,
@@ -60,11 +61,7 @@ function isOnlyListed(text: string, start: number, open: number): boolean {
 }
 
 /** The parameter diagnostics of a file, one per function. */
-export function walks(module: PyModule): readonly Walk[] {
-  return module.memo(findWalks, module);
-}
-
-function findWalks(module: PyModule): readonly Walk[] {
+export const walks = remembered((module: PyModule): readonly Walk[] => {
   const found = new Map<PyNode, Walk>();
   const calls = WALKERS.flatMap((word) => module.atWhere(word, mayWalk)).flatMap((node) => {
     const call = /^(?:named_)?(?:parameters|modules)$/.test(node.text) ? callOfMethod(node) : undefined;
@@ -77,7 +74,7 @@ function findWalks(module: PyModule): readonly Walk[] {
     if (math !== undefined) found.set(functionNode, { functionNode, call, math });
   }
   return [...found.values()];
-}
+});
 
 function isLooped(call: PyNode): boolean {
   const loop = call.closest('for_statement', 'for_in_clause');

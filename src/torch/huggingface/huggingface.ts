@@ -5,6 +5,7 @@ import { ancestryOf, definitionBehind, methodNamed } from '../../semantic/defini
 import type { Given } from '../../semantic/given.js';
 import { calledPath, importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { remembered } from '../../semantic/remembered.js';
 import { isAtLeast } from '../../semantic/standing.js';
 import { keywordArgument } from '../../semantic/statements.js';
 import type { Taker } from '../../semantic/taken-by-name.js';
@@ -94,13 +95,9 @@ export function setsField({ module, own }: ArgumentsCall, field: string): boolea
 }
 
 /** Whether an expression names a transformers or trl trainer class, or one of the file that derives from it. */
-export function isTrainerClass(module: PyModule, expression: PyNode): boolean {
-  return module.memo(namesTrainer, expression);
-}
-
-function namesTrainer(module: PyModule, expression: PyNode): boolean {
+export const isTrainerClass = remembered((module: PyModule, expression: PyNode): boolean => {
   return listedClass(module, expression, 'trainer') !== undefined;
-}
+});
 
 /** `transformers` or `trl`: whose class a call makes, itself or through a base. */
 export function libraryOf(module: PyModule, call: PyNode): string | undefined {

@@ -1,6 +1,7 @@
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { remembered } from '../../semantic/remembered.js';
 import { isBoundByHand } from '../../syntax/bound-name.js';
 import { someBefore, startOfRun } from '../../syntax/code-text.js';
 import type { Glimpse } from '../../syntax/glimpse.js';
@@ -25,11 +26,7 @@ export interface ModelLoad {
   readonly own: PyNode | undefined;
 }
 
-export function modelLoad(module: PyModule, call: PyNode): ModelLoad | undefined {
-  return module.memo(findLoad, call);
-}
-
-function findLoad(module: PyModule, call: PyNode): ModelLoad | undefined {
+export const modelLoad = remembered((module: PyModule, call: PyNode): ModelLoad | undefined => {
   const callee = call.function;
   const method = callee?.type === 'attribute' ? callee.attribute?.text : undefined;
   const receiver = callee?.object;
@@ -42,7 +39,7 @@ function findLoad(module: PyModule, call: PyNode): ModelLoad | undefined {
   const base = imported.map(modelClass).find((name) => name !== undefined);
   const overrides = classes.some((each) => module.scopeOf(each).has(method));
   return base === undefined || overrides ? undefined : { call, className: base, method, own };
-}
+});
 
 function modelClass(path: string | undefined): string | undefined {
   const parts = path?.split('.') ?? [];

@@ -5,6 +5,7 @@ import { entryOf, writtenBehind } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isNotebook } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
+import { remembered } from '../../semantic/remembered.js';
 import { spreadsNone } from '../../semantic/spread.js';
 import {
   isInExpressionScope,
@@ -145,11 +146,7 @@ export interface Sharding {
 }
 
 /** Whether the trainer of a file may shard parameters by DeepSpeed's ZeRO stage 3: by the JSON file or dict that it is given. */
-export function zero3(module: PyModule): Sharding {
-  return module.memo(findSharding, module);
-}
-
-function findSharding(module: PyModule): Sharding {
+export const zero3 = remembered((module: PyModule): Sharding => {
   const used = usesDeepSpeed(module);
   const named = ['deepspeed', 'DeepSpeed', 'zero3']
     .flatMap((word) => module.at(word))
@@ -159,7 +156,7 @@ function findSharding(module: PyModule): Sharding {
   if (three !== undefined) return { isZero3: 'yes', by: three.by };
   const isKnown = stages.length > 0 && stages.every((each) => each !== undefined);
   return { isZero3: isKnown ? 'no' : used, by: undefined };
-}
+});
 
 interface Stage {
   readonly stage: number;

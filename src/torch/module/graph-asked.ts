@@ -3,6 +3,7 @@ import { isTried } from '../../semantic/catching.js';
 import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { remembered } from '../../semantic/remembered.js';
 import { isCallee, isTarget, wholeName } from '../../semantic/statements.js';
 import { onlyValue, waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -14,17 +15,13 @@ const WORDS = [...FACTS, 'numpy', 'deepcopy'];
  * Where the project asks whether a tensor that is no parameter has a graph: by its attributes, or by trying what a graph
  * forbids. Undefined where nobody does: then a graph that cannot be differentiated any more makes no difference.
  */
-export function graphAsked(module: PyModule): string | undefined {
-  return module.memo(findAsking, module);
-}
-
-function findAsking(module: PyModule): string | undefined {
+export const graphAsked = remembered((module: PyModule): string | undefined => {
   for (const word of WORDS) {
     const found = module.memo(askingInProject, word);
     if (found !== undefined) return found;
   }
   return undefined;
-}
+});
 
 /** Where the project tries to copy something deeply: it goes another way where that holds a tensor with a graph. */
 export function deepCopyTried(module: PyModule): string | undefined {

@@ -12,6 +12,7 @@ import {
 import { classAround } from '../../semantic/definitions.js';
 import { importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { remembered } from '../../semantic/remembered.js';
 import {
   argumentsOf,
   elementSet,
@@ -66,9 +67,21 @@ const REACH = 800;
 /** How often an attribute may be used: with more, every finding would have to look at all of them. */
 const MAX_USES = 250;
 
-export function runningStatistics(module: PyModule): readonly RunningStatistic[] {
-  return module.memo(findStatistics, module);
-}
+export const runningStatistics = remembered((module: PyModule): readonly RunningStatistic[] => {
+  const found = new Map<string, { classNode: PyNode; name: string; updates: Update[] }>();
+  for (const { name, at, assigned } of averageMarks(module.text)) {
+    const attribute = module.root.descendantAt(at).parent;
+    const target = elementSet(attribute) ?? attribute;
+    const update = target && (assigned ? updateAt(module, target) : updateInPlace(target));
+    const classNode = target && classAround(target)?.classNode;
+    if (update === undefined || classNode === undefined) continue;
+    const key = `${classNode.start}.${name}`;
+    const group = found.get(key) ?? { classNode, name, updates: [] };
+    found.set(key, group);
+    group.updates.push(update);
+  }
+  return [...found.values()].flatMap((group) => statisticOf(module, group) ?? []);
+});
 
 /** Whether some function of the file could hold an update, going by the text alone: no node is made to ask it. */
 export function mayHaveStatistic(text: string, _path: string, glimpse: Glimpse): boolean {
@@ -100,22 +113,6 @@ function* averageMarks(text: string): Generator<{ name: string; at: number; assi
     if (!assigned || new RegExp(`\\bself\\.${name}\\b`).test(value))
       yield { name, at: match.index + 'self.'.length, assigned };
   }
-}
-
-function findStatistics(module: PyModule): readonly RunningStatistic[] {
-  const found = new Map<string, { classNode: PyNode; name: string; updates: Update[] }>();
-  for (const { name, at, assigned } of averageMarks(module.text)) {
-    const attribute = module.root.descendantAt(at).parent;
-    const target = elementSet(attribute) ?? attribute;
-    const update = target && (assigned ? updateAt(module, target) : updateInPlace(target));
-    const classNode = target && classAround(target)?.classNode;
-    if (update === undefined || classNode === undefined) continue;
-    const key = `${classNode.start}.${name}`;
-    const group = found.get(key) ?? { classNode, name, updates: [] };
-    found.set(key, group);
-    group.updates.push(update);
-  }
-  return [...found.values()].flatMap((group) => statisticOf(module, group) ?? []);
 }
 
 function statisticOf(

@@ -3,6 +3,7 @@ import { methodCallsAt } from '../../semantic/called-name.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { readsAsParameter } from '../../semantic/parameters.js';
+import { remembered } from '../../semantic/remembered.js';
 import { argumentsOf, receiverOf, statementOf } from '../../semantic/statements.js';
 import { readsOf } from '../../semantic/variables.js';
 import { ownsItsLines } from '../../syntax/layout.js';
@@ -22,11 +23,7 @@ export interface TrainedModel {
   readonly forwards: readonly PyNode[];
 }
 
-export function trainedModels(module: PyModule): readonly TrainedModel[] {
-  return module.memo(findTrainedModels, module);
-}
-
-function findTrainedModels(module: PyModule): readonly TrainedModel[] {
+export const trainedModels = remembered((module: PyModule): readonly TrainedModel[] => {
   const loops = trainingLoops(module);
   if (loops.length === 0) return [];
   return methodCallsAt(module, '.from_pretrained(', '.from_config(').flatMap((call) => {
@@ -54,7 +51,7 @@ function findTrainedModels(module: PyModule): readonly TrainedModel[] {
     const isGiven = reads.some((read) => isTrained(module, read));
     return isRun && isGiven && !isFrozen ? [{ load, statement, model, value, forwards }] : [];
   });
-}
+});
 
 function methodOn(read: PyNode): string | undefined {
   const call = read.parent?.parent;

@@ -5,6 +5,7 @@ import { methodCallsAt } from '../../semantic/called-name.js';
 import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { remembered } from '../../semantic/remembered.js';
 import { argumentsOf, enclosingLoops, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import { waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -27,11 +28,7 @@ export function mayTrain(text: string): boolean {
   return text.includes('.backward(') && text.includes('.step(') && /^[ \t]*(?:for|while)\b/m.test(text);
 }
 
-export function trainingLoops(module: PyModule): readonly TrainingLoop[] {
-  return module.memo(findTrainingLoops, module);
-}
-
-function findTrainingLoops(module: PyModule): readonly TrainingLoop[] {
+export const trainingLoops = remembered((module: PyModule): readonly TrainingLoop[] => {
   const backwards = callsAt(module, 'backward');
   if (backwards.length === 0) return [];
   const zeroGrads = callsAt(module, 'zero_grad');
@@ -49,7 +46,7 @@ function findTrainingLoops(module: PyModule): readonly TrainingLoop[] {
     if (body === undefined) return [];
     return [{ loop, body, backwards: callsIn(loop, backwards), steps, zeroGrads: callsIn(loop, zeroGrads) }];
   });
-}
+});
 
 /** Those in the loop's body, and not in a function that is only defined there. */
 function callsIn(loop: PyNode, calls: readonly PyNode[]): readonly PyNode[] {
@@ -121,18 +118,14 @@ interface AccumulatingLoop {
 }
 
 /** Training loops that call `backward` more than once per step, where the code shows it, with the call that is repeated. */
-export function accumulatingLoops(module: PyModule): readonly AccumulatingLoop[] {
-  return module.memo(findAccumulating, module);
-}
-
-function findAccumulating(module: PyModule): readonly AccumulatingLoop[] {
+export const accumulatingLoops = remembered((module: PyModule): readonly AccumulatingLoop[] => {
   return trainingLoops(module).flatMap((loop) => {
     const backward = loop.backwards.find(
       (call) => enclosingLoops(call)[0] !== loop.loop || isSteppedSometimes(loop, call),
     );
     return backward === undefined ? [] : [{ loop, backward }];
   });
-}
+});
 
 /** Every step of the loop is under a condition by remainder that its backward is not under, or such a condition skips it. */
 function isSteppedSometimes({ loop, body, steps }: TrainingLoop, backward: PyNode): boolean {

@@ -17,6 +17,7 @@ import { type Gate, gate, placeOf } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
+import { remembered } from '../../semantic/remembered.js';
 import { argumentsOf, argumentValue, methodName, receiverOf } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -153,11 +154,7 @@ export function isNamed(module: PyModule, name: string): boolean {
 }
 
 /** `model.to(dtype=args.dtype)`, `model.double()`, `model.type(…)`, another default dtype. */
-function mayCast(module: PyModule): boolean {
-  return module.memo(findCast, module);
-}
-
-function findCast(module: PyModule): boolean {
+const mayCast = remembered((module: PyModule): boolean => {
   if (['set_default_dtype', 'set_default_tensor_type'].some((each) => isNamed(module, each))) return true;
   return methodCallsAt(module, '.to(', '.type(', '.double(').some((call) => {
     const receiver = receiverOf(call);
@@ -167,7 +164,7 @@ function findCast(module: PyModule): boolean {
     );
     return methodName(call) !== 'to' || chosen;
   });
-}
+});
 
 /** The file has code compiled from its source or traced with placeholders, where not all of Python is allowed. */
 export function isTraced(module: PyModule): boolean {
@@ -184,11 +181,7 @@ function usesTorchScript(module: PyModule): boolean {
 }
 
 /** `model.half()`, `.bfloat16()`, `.to(torch.float16)`, on anything that is not provably a tensor. */
-function castsToHalf(module: PyModule): boolean {
-  return module.memo(findCastToHalf, module);
-}
-
-function findCastToHalf(module: PyModule): boolean {
+const castsToHalf = remembered((module: PyModule): boolean => {
   const casts = [
     ...methodCallsAt(module, '.half', '.bfloat16').filter((call) => argumentsOf(call).length === 0),
     ...methodCallsAt(module, '.to(').filter((call) =>
@@ -199,4 +192,4 @@ function findCastToHalf(module: PyModule): boolean {
     const receiver = receiverOf(call);
     return receiver !== undefined && !['tensor', 'scalar-tensor'].includes(valueOf(module, receiver).kind);
   });
-}
+});

@@ -12,6 +12,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
 import { type Arity, arityOf } from '../../semantic/project-names.js';
 import { classesAround, functionsAround, reachedFrom, reaching } from '../../semantic/reach.js';
+import { remembered } from '../../semantic/remembered.js';
 import { isGenerator } from '../../semantic/returns.js';
 import { decoratorsOf, enclosingClass, wholeName } from '../../semantic/statements.js';
 import { questionFor } from '../../semantic/surroundings.js';
@@ -71,13 +72,9 @@ export const CALLED: ReadonlySet<string> = new Set(['forward', '__call__']);
  * The functions of other files of the project that differentiate, themselves or by what they call in other files, found as
  * they are gone through: who has found the one it looks for asks no further. Ends with undefined where too many files would have to be looked into.
  */
-export function differentiators(module: PyModule): Iterable<Differentiator | undefined> {
-  return module.memo(unfinished, module);
-}
-
-function unfinished(module: PyModule): Iterable<Differentiator | undefined> {
+export const differentiators = remembered((module: PyModule): Iterable<Differentiator | undefined> => {
   return new Gathered(findDifferentiators(module));
-}
+});
 
 /** Functions whose callers are looked for. */
 const MOST_CALLED = 1024;

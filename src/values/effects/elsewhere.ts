@@ -3,6 +3,7 @@ import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { modulesAround } from '../../semantic/imported-modules.js';
 import type { PyModule } from '../../semantic/module.js';
 import { reachedFrom } from '../../semantic/reach.js';
+import { remembered } from '../../semantic/remembered.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
 import { enclosingFunction } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -49,17 +50,15 @@ export function gradUseBehind({ module, node }: Elsewhere, hops = 0): UseElsewhe
 }
 
 /** The same as `differentiatingModule`, also for the files of the project that this one imports classes from. */
-export function differentiatingModuleAround(module: PyModule): DifferentiatingModule | undefined {
-  return module.memo(findDifferentiating, module);
-}
-
-function findDifferentiating(module: PyModule): DifferentiatingModule | undefined {
-  for (const around of modulesAround(module)) {
-    const found = differentiatingModule(around);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
+export const differentiatingModuleAround = remembered(
+  (module: PyModule): DifferentiatingModule | undefined => {
+    for (const around of modulesAround(module)) {
+      const found = differentiatingModule(around);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  },
+);
 
 /**
  * A class or function of the project that computes otherwise without gradients, it seems, and that forwards run, or the

@@ -18,6 +18,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { isMethodOfProject, type Passed, passedBy } from '../../semantic/project-names.js';
 import { beginning, isPut, isTakenByName, runsValue, type Taken } from '../../semantic/put-values.js';
 import { functionsByName, functionsOf, reachedFrom } from '../../semantic/reach.js';
+import { remembered } from '../../semantic/remembered.js';
 import {
   argumentsOf,
   argumentValue,
@@ -50,14 +51,7 @@ interface Runs {
 }
 
 /** Of this file and of the other files of the project; undefined where those are too many. */
-export function forwardFacts(module: PyModule): ForwardFacts | undefined {
-  return module.memo(findFacts, module);
-}
-
-/** Functions of other files that are looked for by their name. */
-const MOST_HANDED = 64;
-
-function findFacts(module: PyModule): ForwardFacts | undefined {
+export const forwardFacts = remembered((module: PyModule): ForwardFacts | undefined => {
   const others = summariesTogether(module, { word: 'forward', beside: [] }, factsIn);
   const called = summariesTogether(module, { word: '__call__', beside: [] }, factsIn);
   if (others === undefined || called === undefined) return undefined;
@@ -75,7 +69,10 @@ function findFacts(module: PyModule): ForwardFacts | undefined {
     }
   }
   return { runs, takes, hands: [...hands], isReplaced: all.some(({ isReplaced }) => isReplaced) };
-}
+});
+
+/** Functions of other files that are looked for by their name. */
+const MOST_HANDED = 64;
 
 function factsIn(module: PyModule): ForwardFacts {
   const isReplaced =
@@ -96,11 +93,7 @@ const PUT_BY_TEXT =
 export const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);
 
 /** Calls of what is held where something is gone through: `self.transform(x)` of a dataset. Undefined where those are too many. */
-export function iterationRuns(module: PyModule): readonly Passed[] | undefined {
-  return module.memo(findIterationRuns, module);
-}
-
-function findIterationRuns(module: PyModule): readonly Passed[] | undefined {
+export const iterationRuns = remembered((module: PyModule): readonly Passed[] | undefined => {
   const found: Passed[] = [...module.alone.memo(iterationRunsIn, module.alone)];
   for (const word of ITERATED) {
     const files = summariesTogether(module, { word, beside: [] }, iterationRunsIn);
@@ -108,7 +101,7 @@ function findIterationRuns(module: PyModule): readonly Passed[] | undefined {
     found.push(...files.flat());
   }
   return found;
-}
+});
 
 function iterationRunsIn(module: PyModule): readonly Passed[] {
   if (!module.mentions(/\bdef[\s\\]+__(?:iter|next|getitems?)__/)) return [];

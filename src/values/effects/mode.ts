@@ -10,6 +10,7 @@ import { carriersOf } from '../../semantic/name-flow.js';
 import { isNotebook } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { functionsOf } from '../../semantic/reach.js';
+import { remembered } from '../../semantic/remembered.js';
 import {
   calleeOf,
   contextManagers,
@@ -79,17 +80,13 @@ function hasGradOffDecorator(module: PyModule, node: PyNode): boolean {
 }
 
 /** A bare `torch.set_grad_enabled(False)` somewhere in the file: what runs after it has no gradients. */
-export function switchesGradOff(module: PyModule): boolean {
-  return module.memo(findSwitch, module);
-}
-
-function findSwitch(module: PyModule): boolean {
+export const switchesGradOff = remembered((module: PyModule): boolean => {
   const bare = module.at('set_grad_enabled').some((node) => {
     const call = node.closest('call');
     return call?.parent?.type === 'expression_statement' && mayTurnGradOff(module, call);
   });
   return bare || module.at('.__enter__').some((node) => SAYS_GRAD_OFF.test(node.closest('call')?.text ?? ''));
-}
+});
 
 /** Every use in the file runs under no-grad, there is one, and no other file is seen to run it otherwise: its callers have seen to it. */
 export function onlyRunsGradOff(module: PyModule, functionNode: PyNode): boolean {
@@ -190,15 +187,11 @@ function autocastAround({ module, node }: Elsewhere, seen: Set<PyNode>): string 
 }
 
 /** Other files of the project that use the function and run code in another way than Python does by itself. */
-export function usesInOtherModes(module: PyModule, functionNode: PyNode): UsesElsewhere {
-  return module.memo(findUsesInOtherModes, functionNode);
-}
-
-function findUsesInOtherModes(module: PyModule, functionNode: PyNode): UsesElsewhere {
+export const usesInOtherModes = remembered((module: PyModule, functionNode: PyNode): UsesElsewhere => {
   const name = functionNode.name;
   if (name === undefined) return { uses: [], unread: undefined };
   return usesElsewhere(module, name, { may: mayChangeMode, literals: ['autocast', 'jit'], byName: false });
-}
+});
 
 function mayChangeMode(text: string): boolean {
   return /autocast|\bjit\b/.test(text);

@@ -4,6 +4,7 @@ import { type Gate, placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask } from '../../semantic/question.js';
+import { remembered } from '../../semantic/remembered.js';
 import { argumentsOf, isCallee, isTarget, keywordArgument } from '../../semantic/statements.js';
 import { attributeUsesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -31,14 +32,10 @@ export interface TensorRead {
 const LOGGING =
   /(?:^|[._])(?:add_(?:scalar|histogram|scalars)|debug|info|log(?:_\w+)?|print|warn(?:ing)?|write)$/;
 
-export function tensorRead(module: PyModule, attribute: PyNode): TensorRead {
-  return module.memo(findRead, attribute);
-}
-
-function findRead(module: PyModule, attribute: PyNode): TensorRead {
+export const tensorRead = remembered((module: PyModule, attribute: PyNode): TensorRead => {
   const found = follow(module, attribute);
   return { ...found, gradOff: recordsNoGraph(module, attribute) };
-}
+});
 
 /**
  * What other files do with an attribute of the class, of whatever object that may have it. `gateFor` judges a read as it

@@ -4,6 +4,7 @@ import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
+import { remembered } from '../../semantic/remembered.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
 import { givenTo } from '../../semantic/statements.js';
 import { isUnbound } from '../../semantic/variables.js';
@@ -14,17 +15,13 @@ import { keepsGiven } from './names.js';
  * `use.method(value)`, `use[key] = value`, `row = use[0]; row += value`, `fill(use, value)`: the values that end up in an
  * object, or in the memory of a tensor, by one use of its name.
  */
-export function valuesPutInto(module: PyModule, use: PyNode): readonly PyNode[] {
-  return module.memo(findPut, use);
-}
+export const valuesPutInto = remembered((module: PyModule, use: PyNode): readonly PyNode[] => {
+  return new Puts(module).by(use, false);
+});
 
 /** The same by several uses. */
 export function putInto(module: PyModule, uses: readonly PyNode[]): readonly PyNode[] {
   return uses.flatMap((use) => valuesPutInto(module, use));
-}
-
-function findPut(module: PyModule, use: PyNode): readonly PyNode[] {
-  return new Puts(module).by(use, false);
 }
 
 /** What is put into an object that these definitions of the name made, and not into what had the name before. */

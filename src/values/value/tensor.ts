@@ -9,6 +9,7 @@ import { definitionsOf } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { elementsOf } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
+import { remembered } from '../../semantic/remembered.js';
 import { alwaysReturns } from '../../semantic/returns.js';
 import {
   argumentsOf,
@@ -52,13 +53,9 @@ export function isScalarTensor(module: PyModule, expression: PyNode): Answer {
   return scalarity(facts(module).of(expression));
 }
 
-function facts(module: PyModule): TensorFacts {
-  return module.memo(makeFacts, module);
-}
-
-function makeFacts(module: PyModule): TensorFacts {
+const facts = remembered((module: PyModule): TensorFacts => {
   return new TensorFacts(module);
-}
+});
 
 /** Definitions, returns and attributes are followed this far. */
 const MAX_DEPTH = 60;
