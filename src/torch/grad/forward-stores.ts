@@ -16,6 +16,7 @@ import type { Definition } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsByName } from '../../semantic/parameters.js';
+import { rememberedFrom } from '../../semantic/remembered.js';
 import {
   argumentValue,
   contextManagers,
@@ -148,7 +149,7 @@ function putBy(module: PyModule, node: PyNode): readonly Put[] {
 /** `note(self.kept, y)` of `def note(kept, y): kept.append(y)`. */
 function putByCalled(module: PyModule, called: PyNode, call: PyNode): readonly Put[] {
   const given = argumentsByName(module, called, call);
-  return changesOf(module, called).flatMap(({ parameter, ...how }) => {
+  return changesOf(module.alone, called).flatMap(({ parameter, ...how }) => {
     const target = given?.get(parameter);
     return target === undefined ? [] : [{ target, values: givenTo(call), ...how }];
   });
@@ -159,21 +160,7 @@ interface Change extends Pick<Put, 'name' | 'isBatch'> {
 }
 
 /** What a function puts into its parameters. */
-export function changesOf(module: PyModule, functionNode: PyNode): readonly Change[] {
-  const open = module.alone.memo(noneOpen, module.alone);
-  if (open.has(functionNode)) return [];
-  open.add(functionNode);
-  const found = module.alone.memo(findChanges, functionNode);
-  open.delete(functionNode);
-  return found;
-}
-
-/** The functions that are being looked at. */
-function noneOpen(): Set<PyNode> {
-  return new Set();
-}
-
-function findChanges(module: PyModule, functionNode: PyNode): readonly Change[] {
+export const changesOf = rememberedFrom([], (module, functionNode): readonly Change[] => {
   const bound = new Set(['assignment', 'for_statement', 'for_in_clause']);
   return [...ownNodes(functionNode)].flatMap((node) =>
     putBy(module, node).flatMap(({ target, name, isBatch }) => {
@@ -188,7 +175,7 @@ function findChanges(module: PyModule, functionNode: PyNode): readonly Change[] 
       }));
     }),
   );
-}
+});
 
 /** An attribute of the class that gets layers, and objects of classes whose `__call__` is looked at. */
 function isLayer(module: PyModule, callee: PyNode | undefined): boolean {

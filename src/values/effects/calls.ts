@@ -11,6 +11,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { methodElsewhere, methodsByName, reachedFrom } from '../../semantic/reach.js';
+import { rememberedFrom } from '../../semantic/remembered.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
 import { decoratorsOf, enclosingClass, givenTo, methodName, receiverOf } from '../../semantic/statements.js';
 import { isUnbound } from '../../semantic/variables.js';
@@ -299,25 +300,11 @@ function isHarmlessFunction(found: Elsewhere): boolean {
   return isHarmless(found.module, found.node);
 }
 
-function nobodyYet(): Map<PyNode, boolean> {
-  return new Map();
-}
-
 /** What reaches attributes and functions by text. */
 const REFLECTION: ReadonlySet<string> = new Set(['getattr', 'exec', 'globals', 'vars', '__dict__']);
 
-/** All of its parameters may be results of a network, and none may be kept. */
-export function isHarmless(module: PyModule, functionNode: PyNode): boolean {
-  const known = module.memo(nobodyYet, module);
-  // One that runs itself on the way is not taken apart.
-  if (!known.has(functionNode)) {
-    known.set(functionNode, false);
-    known.set(functionNode, keepsNothing(module, functionNode));
-  }
-  return known.get(functionNode) === true;
-}
-
-function keepsNothing(module: PyModule, functionNode: PyNode): boolean {
+/** All of its parameters may be results of a network, and none may be kept. One that runs itself on the way is not taken apart. */
+export const isHarmless = rememberedFrom(false, (module, functionNode): boolean => {
   if ([...functionNode.walk()].some(({ type, text }) => type === 'identifier' && REFLECTION.has(text)))
     return false;
   if (reachesGradUse(module, functionNode)) return false;
@@ -326,7 +313,7 @@ function keepsNothing(module: PyModule, functionNode: PyNode): boolean {
   const networks = new Set<string>();
   const trace = new GradTrace(module, functionNode, networks, 'graph');
   return suspicionsOf(module, functionNode, networks, trace).length === 0;
-}
+});
 
 function isNetworkOf(node: PyNode, models: ReadonlySet<string>): boolean {
   return (

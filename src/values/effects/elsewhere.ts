@@ -3,7 +3,7 @@ import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { modulesAround } from '../../semantic/imported-modules.js';
 import type { PyModule } from '../../semantic/module.js';
 import { reachedFrom } from '../../semantic/reach.js';
-import { remembered } from '../../semantic/remembered.js';
+import { remembered, rememberedFrom } from '../../semantic/remembered.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
 import { enclosingFunction } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -22,18 +22,13 @@ const MAX_HOPS = 3;
 export function gradUseElsewhere(module: PyModule, callee: PyNode, hops = 0): UseElsewhere | undefined {
   const found = functionElsewhere(module, callee);
   if (found === undefined || hops > MAX_HOPS) return undefined;
-  const known = found.module.memo(nobodyYet, found.module);
-  if (!known.has(found.node)) {
-    // One that runs itself on the way adds nothing.
-    known.set(found.node, undefined);
-    known.set(found.node, gradUseBehind(found, hops));
-  }
-  return known.get(found.node);
+  return useBehind(found.module, found.node, hops);
 }
 
-function nobodyYet(): Map<PyNode, UseElsewhere | undefined> {
-  return new Map();
-}
+/** One that runs itself on the way adds nothing. */
+const useBehind = rememberedFrom(undefined, (module, node, hops: number): UseElsewhere | undefined =>
+  gradUseBehind({ module, node }, hops),
+);
 
 /** What a function, of whichever file, does with gradients, also through others. */
 export function gradUseBehind({ module, node }: Elsewhere, hops = 0): UseElsewhere | undefined {

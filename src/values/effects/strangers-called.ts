@@ -8,6 +8,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { reachedFrom } from '../../semantic/reach.js';
+import { rememberedFrom } from '../../semantic/remembered.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
 import { argumentsOf, contextManagers, methodName, receiverOf } from '../../semantic/statements.js';
 import { isUnbound } from '../../semantic/variables.js';
@@ -142,25 +143,16 @@ function holderRunBy(found: Elsewhere, call: PyNode): Holder | undefined {
     const isNetwork = moduleKind(found.module, found.node).isModule !== 'no';
     return maker && !isNetwork ? holderRunBy({ module: found.module, node: maker }, call) : undefined;
   }
-  const known = found.module.memo(nobodyYet, found.module);
-  if (!known.has(found.node)) {
-    // One that runs itself on the way adds nothing.
-    known.set(found.node, undefined);
-    known.set(found.node, findHolderRun(found));
-  }
-  const holder = known.get(found.node);
+  const holder = holderRunIn(found.module, found.node);
   return holder && { ...holder, by: call.function ?? call };
 }
 
-function nobodyYet(): Map<PyNode, Holder | undefined> {
-  return new Map();
-}
-
-function findHolderRun({ module, node }: Elsewhere): Holder | undefined {
-  return first([node, ...reachedFrom(module, node)], (each) =>
+/** One that runs itself on the way adds nothing. */
+const holderRunIn = rememberedFrom(undefined, (module, node): Holder | undefined =>
+  first([node, ...reachedFrom(module, node)], (each) =>
     first([...(each.body ?? each).walk()], (inside) => holderRunAt(module, inside, NONE)),
-  );
-}
+  ),
+);
 
 const NONE: ReadonlySet<string> = new Set();
 

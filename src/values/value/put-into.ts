@@ -4,7 +4,7 @@ import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
-import { remembered } from '../../semantic/remembered.js';
+import { remembered, rememberedFrom } from '../../semantic/remembered.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
 import { givenTo } from '../../semantic/statements.js';
 import { isUnbound } from '../../semantic/variables.js';
@@ -130,25 +130,11 @@ const PASSES = /^(?:list|tuple|expression_list|(?:parenthesized|conditional)_exp
 /** What these give has the items of what they are given. */
 const GIVES_ITEMS = /^(?:enumerate|iter|list|next|reversed|sorted|tuple|zip)$/;
 
-/** The parameters into whose objects a function puts something. */
-function changedBy(module: PyModule, functionNode: PyNode): ReadonlySet<string> {
-  const known = module.memo(nothingYet, module);
-  // One that runs itself on the way adds nothing.
-  if (!known.has(functionNode)) {
-    known.set(functionNode, new Set());
-    known.set(functionNode, findChanged(module, functionNode));
-  }
-  return known.get(functionNode) ?? new Set();
-}
-
-function nothingYet(): Map<PyNode, ReadonlySet<string>> {
-  return new Map();
-}
-
-function findChanged(module: PyModule, functionNode: PyNode): ReadonlySet<string> {
+/** The parameters into whose objects a function puts something. One that runs itself on the way adds nothing. */
+const changedBy = rememberedFrom(new Set<string>(), (module, functionNode): ReadonlySet<string> => {
   const scope = module.scopeOf(functionNode);
   const names = (functionNode.parameters?.named ?? []).flatMap((each) => /\w+/.exec(each.text)?.[0] ?? []);
   const isChanged = (name: string): boolean =>
     module.occurrences(scope, name).some((use) => new Puts(module).by(use, true).length > 0);
   return new Set(names.filter(isChanged));
-}
+});
