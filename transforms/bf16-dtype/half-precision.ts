@@ -7,7 +7,7 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { plainString } from '../../src/semantic/strings.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { argumentsCall } from '../../src/torch/huggingface/huggingface.js';
-import { isLoader, isPipeline, modelLoad } from '../../src/torch/huggingface/pretrained.js';
+import { isPipeline, LOADERS, modelLoad } from '../../src/torch/huggingface/pretrained.js';
 
 /** A place that asks for float16: a type that a model is loaded or computes in, or the switch of a trainer. */
 export interface HalfPlace {
@@ -26,7 +26,7 @@ export function halfPlaces(module: PyModule): readonly HalfPlace[] {
   // A pipeline may go by any name.
   const mayBeAny = module.glimpse.stretchesWith('pipeline').length > 0;
   const mayLoad = (called: string | undefined): boolean =>
-    mayBeAny || called === undefined || isLoader(called);
+    mayBeAny || called === undefined || LOADERS.has(called);
   const loaded = ['torch_dtype', 'dtype'].flatMap((name) =>
     ofType(
       module,

@@ -203,7 +203,7 @@ function walkedBy(module: PyModule, functionNode: PyNode): readonly string[] {
 /** `leaves`: something may leave the function with its graph, for somebody to differentiate while the network trains. */
 function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Generator<GradDoubt> {
   const { text } = run.model;
-  const mode = leaves || mayAskForMode(module) ? runsInEvalMode(module, run) : 'yes';
+  const mode = leaves || isNamedAnywhere(module, 'is_grad_enabled') ? runsInEvalMode(module, run) : 'yes';
   if (mode === 'no') yield no(`\`${text}\` may be in training mode when it runs`);
   if (mode === 'unknown')
     yield unknown(ask('evaluation-mode')`Does every forward of \`${text}\` here run in evaluation mode?`);
@@ -334,11 +334,6 @@ export function anotherNetwork(text: string, network: Suspect): Question {
       ? ask('another-network')`Does \`${text}\` never run ${words}?`
       : ask('another-network')`Is \`${text}\` something other than ${words}?`,
   );
-}
-
-/** Whether something in the project asks whether gradients are on; in evaluation mode it mostly does not. */
-function mayAskForMode(module: PyModule): boolean {
-  return isNamedAnywhere(module, 'is_grad_enabled');
 }
 
 /** A model may have such modules that another file makes. */

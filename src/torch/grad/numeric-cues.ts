@@ -232,15 +232,12 @@ export function definitionsOf(glimpse: Glimpse, name: string): readonly string[]
   return functions.length > 0 ? functions : [glimpse.text];
 }
 
-/** Whether something of this name is called like a network. */
-function likenessTest(_glimpse: Glimpse): Test {
-  return once(isCalledLikeNetwork);
-}
-
-/** The same, or whether a class made it, or the file uses it as a module. */
+/** Whether something of this name is called like a network, a class made it, or the file uses it as a module. */
 export function nameTest(glimpse: Glimpse): Test {
-  const isLike = glimpse.memo(likenessTest);
-  return once((name) => isLike(name) || [namesMade, namesOfModules].some((of) => glimpse.memo(of).has(name)));
+  return once(
+    (name) =>
+      isCalledLikeNetwork(name) || [namesMade, namesOfModules].some((of) => glimpse.memo(of).has(name)),
+  );
 }
 
 /** The methods of a file with networks, or with attributes that classes made, which may run them. */

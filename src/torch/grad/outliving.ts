@@ -1,5 +1,5 @@
 import { builtin, changesTensor, mayShare, ofTensor, row } from '../../library/library.js';
-import { calledDefinition, selfName } from '../../semantic/definitions.js';
+import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
@@ -7,7 +7,6 @@ import { argumentsByName } from '../../semantic/parameters.js';
 import { returnsOf } from '../../semantic/returns.js';
 import {
   argumentValue,
-  enclosingFunction,
   givenTo,
   methodName,
   receiverOf,
@@ -112,7 +111,7 @@ class Outliving {
 
   #variable(name: PyNode, isPart: boolean): readonly string[] {
     const { module, functionNode } = this;
-    if (name.text === selfNameAround(enclosingFunction(name))) return COMPUTED;
+    if (name.text === classAround(name)?.self) return COMPUTED;
     // `KEPT` of `from cache import KEPT as kept`.
     const scope = module.resolve(name);
     if (scope === undefined) return [];
@@ -192,12 +191,4 @@ function sharedBy(module: PyModule, call: PyNode): PyNode | undefined {
   if (!changesTensor(name) && !mayShare(ofTensor(name))) return undefined;
   // `torch.log_(x)` changes what it is given.
   return calledPath(module, call) === undefined ? receiverOf(call) : givenTo(call)[0];
-}
-
-function selfNameAround(functionNode: PyNode | undefined): string | undefined {
-  for (let at = functionNode; at !== undefined; at = enclosingFunction(at)) {
-    const self = selfName(at);
-    if (self !== undefined) return self;
-  }
-  return undefined;
 }

@@ -9,12 +9,8 @@ import type { PyNode } from '../../syntax/node.js';
 
 /** PyTorch models of transformers: `AutoModelForCausalLM`, `LlamaModel`, `CLIPTextModelWithProjection`; no configs, no tokenizers. */
 const MODEL_CLASS = /^(?!TF|Flax)\w*(?:Model(?:With\w+)?|For[A-Z]\w*|PreTrainedModel)$/;
-const LOADERS: ReadonlySet<string> = new Set(['from_pretrained', 'from_config', '_from_config']);
-
-/** Whether a call of something of this name may load a model. */
-export function isLoader(name: string): boolean {
-  return LOADERS.has(name);
-}
+/** A method of one of these names may load a model. */
+export const LOADERS: ReadonlySet<string> = new Set(['from_pretrained', 'from_config', '_from_config']);
 
 /** A call that makes a transformers model, as the imports prove. */
 export interface ModelLoad {

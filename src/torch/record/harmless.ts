@@ -141,12 +141,12 @@ function isOfLibrary(module: PyModule, call: PyNode): boolean {
   if (call.function !== undefined && row(makerOf(module, call.function) ?? '')?.is === 'loss') return true;
   const name = methodName(call);
   if (name === undefined || receiverOf(call) === undefined)
-    return call.function !== undefined && isUnbound(module, call.function) && isBuiltin(call.function.text);
+    return (
+      call.function !== undefined &&
+      isUnbound(module, call.function) &&
+      builtin(call.function.text) !== undefined
+    );
   return ofTensor(name) !== undefined && !name.endsWith('_') && !isRedefined(module, name);
-}
-
-function isBuiltin(name: string): boolean {
-  return name === 'print' || builtin(name) !== undefined;
 }
 
 /** `print(…)`, `plt.cla()`. */

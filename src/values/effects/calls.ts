@@ -19,8 +19,9 @@ import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
 import { keepingMethod, keeps } from '../uses/escapes.js';
 import { TRAINS, trainsInLibraries } from '../value/names.js';
+import { isBuiltin } from '../value/origins.js';
 import { isHandle } from '../value/parts.js';
-import { isOfKnownPackage, isOfPython } from '../value/plain.js';
+import { isOfKnownPackage } from '../value/plain.js';
 import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { gradUseElsewhere } from './elsewhere.js';
@@ -139,10 +140,6 @@ function isFollowed(module: PyModule, call: PyNode, callee: PyNode): boolean {
   if (path !== undefined) return isOfKnownPackage(path);
   const named = functionsNamed(module, nameOf(callee)) ?? [];
   return named.length > 0 && differentiatingMethod(module, call) === undefined;
-}
-
-function isBuiltin(module: PyModule, callee: PyNode): boolean {
-  return isUnbound(module, callee) && isOfPython(callee.text);
 }
 
 /** `model.train()`, `model.train(was_training)` of an object that is put into evaluation mode as well. */

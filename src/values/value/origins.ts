@@ -228,7 +228,7 @@ function worst(answers: readonly Answer[]): Answer {
   );
 }
 
-function isBuiltin(module: PyModule, callee: PyNode): boolean {
+export function isBuiltin(module: PyModule, callee: PyNode): boolean {
   return isUnbound(module, callee) && isOfPython(callee.text);
 }
 
