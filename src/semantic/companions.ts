@@ -48,6 +48,17 @@ export function summariesTogether<T>(
   return module.around.summaries(mention, look, home.memo(findCompanions, home));
 }
 
+/** The same with this file before the others. */
+export function everywhere<T>(
+  module: PyModule,
+  word: string,
+  look: (alone: PyModule, word: string) => T,
+  beside: readonly string[] = [],
+): readonly T[] | undefined {
+  const others = summariesTogether(module, { word, beside }, look);
+  return others && [look(module.alone, word), ...others];
+}
+
 type May = (path: string) => boolean;
 
 const ALL: May = () => true;

@@ -2,7 +2,7 @@ import { cutsGraph, isOfModule, row } from '../../library/library.js';
 import { PLAIN_BASES } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
-import { summariesTogether } from '../../semantic/companions.js';
+import { everywhere } from '../../semantic/companions.js';
 import { ancestryOf } from '../../semantic/definitions.js';
 import { isOnlyAsked, isParsed } from '../../semantic/given-away.js';
 import { qualifiedName } from '../../semantic/imports.js';
@@ -56,9 +56,9 @@ function isReadAnywhere(module: PyModule, name: string, look: typeof readsGraphO
   for (const each of names) {
     const word = each.replace('()', '');
     const by = word === each ? look : givenBy;
-    const files = word === '' ? undefined : summariesTogether(module, { word, beside: [] }, by);
+    const files = word === '' ? undefined : everywhere(module, word, by);
     if (files === undefined || names.size > MOST_NAMES || readsField(module, word)) return true;
-    for (const found of [by(module.alone, word), ...files]) {
+    for (const found of files) {
       if (found === 'all') return true;
       for (const other of found) names.add(other);
     }

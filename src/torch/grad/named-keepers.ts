@@ -1,4 +1,4 @@
-import { summariesTogether } from '../../semantic/companions.js';
+import { everywhere } from '../../semantic/companions.js';
 import { ancestryOf, attributeOfSelf, classAround, methodsOf, selfName } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsByName, methodsByName, reachedFrom } from '../../semantic/reach.js';
@@ -41,11 +41,9 @@ function findKept(module: PyModule, key: string): string | undefined {
     // There are few operators, and most forwards have some.
     if (as !== 'operator') handed++;
     const look = LOOKS[as as keyof typeof LOOKS];
-    const files = name === '' ? undefined : summariesTogether(module, { word: name, beside: [] }, look);
-    if (files === undefined || handed > MOST_HANDED) {
-      return key.split(' ')[1];
-    }
-    for (const done of [look(module.alone, name), ...files]) {
+    const files = name === '' ? undefined : everywhere(module, name, look);
+    if (files === undefined || handed > MOST_HANDED) return key.split(' ')[1];
+    for (const done of files) {
       if (done.isAny === true) return name;
       for (const { kept, hands } of [
         done,

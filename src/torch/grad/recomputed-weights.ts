@@ -1,7 +1,7 @@
 import { PARAMETRIZE, RECOMPUTING } from '../../library/names.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { READS_NAMES } from '../../semantic/by-text.js';
-import { summariesTogether } from '../../semantic/companions.js';
+import { everywhere } from '../../semantic/companions.js';
 import { attributeOfSelf } from '../../semantic/definitions.js';
 import { placeOf } from '../../semantic/gate.js';
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
@@ -36,9 +36,8 @@ interface Spoken {
 export function recomputedWeight(module: PyModule): KeptState | undefined {
   const wholes = [...RECOMPUTING].map((path) => path.slice(path.lastIndexOf('.') + 1));
   for (const word of new Set(wholes)) {
-    const files = summariesTogether(module, { word, beside: [] }, recomputedIn);
-    if (files === undefined) return UNREAD;
-    const all = [recomputedIn(module.alone, word), ...files];
+    const all = everywhere(module, word, recomputedIn);
+    if (all === undefined) return UNREAD;
     const isPassed =
       (all.some(({ isHandedOn }) => isHandedOn) && all.some(({ isTaken }) => isTaken)) ||
       all.some(({ aliases }) => aliases.some((alias) => isAnywhere(module, alias, takesFromFile)));
@@ -115,9 +114,7 @@ function takesFromFile(alone: PyModule, name: string): boolean {
 }
 
 function isWeightRead(module: PyModule, name: string): boolean {
-  if (name === '' || module.alone.memo(readsWeight, name)) return true;
-  const files = summariesTogether(module, { word: name, beside: [] }, readsWeight);
-  return files === undefined || files.includes(true);
+  return name === '' || everywhere(module, name, readsWeight)?.includes(true) !== false;
 }
 
 /** Other than by a forward, before which it is computed, and to be initialised. */
@@ -136,9 +133,8 @@ function readsWeight(alone: PyModule, name: string): boolean {
 
 /** Where the project computes parametrized weights once for all forwards inside a `with`. */
 export const cachedParametrization = remembered((module: PyModule): string | undefined => {
-  const files = summariesTogether(module, { word: 'cached', beside: ['parametrize'] }, cachedIn);
-  if (files === undefined) return 'of one of many files';
-  return [cachedIn(module.alone), ...files].find((place) => place !== undefined);
+  const places = everywhere(module, 'cached', cachedIn, ['parametrize']);
+  return places === undefined ? 'of one of many files' : places.find((place) => place !== undefined);
 });
 
 function cachedIn(alone: PyModule): string | undefined {

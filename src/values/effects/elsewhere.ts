@@ -1,4 +1,4 @@
-import { summariesTogether } from '../../semantic/companions.js';
+import { everywhere, summariesTogether } from '../../semantic/companions.js';
 import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { modulesAround } from '../../semantic/imported-modules.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -98,10 +98,9 @@ function askingAround(module: PyModule, look: typeof askingForMode): readonly As
     asking.push(...files.flat());
   }
   for (const word of OVERLOADS) {
-    const files = summariesTogether(module, { word, beside: [] }, overloadAsking);
-    if (files === undefined) return undefined;
-    for (const owner of [overloadAsking(module.alone, word), ...files])
-      if (owner !== undefined) asking.push({ owner });
+    const owners = everywhere(module, word, overloadAsking);
+    if (owners === undefined) return undefined;
+    for (const owner of owners) if (owner !== undefined) asking.push({ owner });
   }
   return asking;
 }
@@ -120,9 +119,9 @@ function callersOf(module: PyModule, name: string): ReadonlySet<string> | undefi
   const found = new Set([name]);
   for (const each of found) {
     if (each === '') continue;
-    const files = summariesTogether(module, { word: each, beside: [] }, callersIn);
+    const files = everywhere(module, each, callersIn);
     if (files === undefined || found.size > MOST_CALLERS) return undefined;
-    for (const { isForward, names } of [callersIn(module.alone, each), ...files]) {
+    for (const { isForward, names } of files) {
       if (isForward) return undefined;
       for (const caller of names) found.add(caller);
     }

@@ -2,7 +2,7 @@ import { OPTIMIZERS, PARTIAL, PLAIN_BASES, TORCH_DATA } from '../../library/name
 import { isModuleClass } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { makersOf } from '../../semantic/attributes.js';
-import { summariesTogether } from '../../semantic/companions.js';
+import { everywhere } from '../../semantic/companions.js';
 import {
   ancestryOf,
   attributeOfSelf,
@@ -39,13 +39,13 @@ import type { PyNode } from '../../syntax/node.js';
 /** Whether somebody of the project may have a function of this name otherwise than by calling it. */
 export function isHandedOnByName(module: PyModule, name: string): boolean {
   if (module.memo(hasOwnRunner, module) && isAnywhere(module, name, usedAsValue)) return true;
-  const files = summariesTogether(module, { word: name, beside: [] }, handedOn);
+  const files = everywhere(module, name, handedOn);
   if (files === undefined) return true;
   // Another method may take its place.
   const mayBeOther = (method: string) =>
     functionsNamed(module, method)?.length !== 1 || isAnywhere(module, method, setsAttribute);
   const mayBeIt = (owner: string) => mayHaveMethod(module, owner, name);
-  return [handedOn(module.alone, name), ...files].some(
+  return files.some(
     ({ isValue, methods, owners }) => isValue || methods.some(mayBeOther) || owners.some(mayBeIt),
   );
 }

@@ -1,4 +1,4 @@
-import { summariesTogether } from '../../semantic/companions.js';
+import { everywhere } from '../../semantic/companions.js';
 import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask, type Question } from '../../semantic/question.js';
@@ -33,8 +33,7 @@ function operatorKeeping(module: PyModule, name: string, keeperNamed: Keeper): s
   for (const each of names) {
     const keeper = keeperNamed(module, each);
     if (keeper !== undefined) return keeper;
-    const others = summariesTogether(module, { word: each, beside: [] }, otherNames);
-    for (const other of [otherNames(module.alone, each), ...(others ?? [['']])].flat()) {
+    for (const other of everywhere(module, each, otherNames)?.flat() ?? ['']) {
       if (other === '') return `\`${each}\``;
       names.add(other);
     }
