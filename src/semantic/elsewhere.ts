@@ -73,9 +73,9 @@ export function valueElsewhere(module: PyModule, path: string): Elsewhere | unde
 }
 
 /** What a dotted path names in the project: a `def`, a `class` or the one assignment of a name. */
-export const boundElsewhere = remembered((module: PyModule, path: string): Elsewhere | undefined => {
-  return find(module, path, 0);
-});
+export const boundElsewhere = remembered((module: PyModule, path: string): Elsewhere | undefined =>
+  find(module, path, 0),
+);
 
 function find(module: PyModule, path: string, hops: number): Elsewhere | undefined {
   const [, dots = '', rest = ''] = /^(\.*)(.*)$/.exec(path) ?? [];

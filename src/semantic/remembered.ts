@@ -8,8 +8,9 @@ export function remembered<T>(find: (module: PyModule) => T): (module: PyModule)
 export function remembered<T, K extends Key>(
   find: (module: PyModule, key: K) => T,
 ): (module: PyModule, key: K) => T;
-export function remembered<T>(find: (module: PyModule, key: Key) => T): (module: PyModule, key?: Key) => T {
-  return (module, key = module) => module.memo(find, key);
+export function remembered<T>(find: (module: PyModule, key: Key) => T): (module: PyModule, key: Key) => T {
+  // Others hand such a question more than it asks for: `files.flatMap(evaluations)`.
+  return find.length > 1 ? (module, key) => module.memo(find, key) : (module) => module.memo(find, module);
 }
 
 /** The same where it may lead back to itself: until it is answered, `meanwhile` is the answer. */

@@ -6,9 +6,9 @@ import { argumentsOf, isCallee } from './statements.js';
 import { plainString } from './strings.js';
 
 /** Whether some file may put something else in the place of functions and methods by names that it makes. */
-export const mayReplaceAny = remembered((module: PyModule): boolean => {
-  return REPLACING.some((word) => isAnywhere(module, word, replacesByText));
-});
+export const mayReplaceAny = remembered((module: PyModule): boolean =>
+  REPLACING.some((word) => isAnywhere(module, word, replacesByText)),
+);
 
 const REPLACING = ['setattr', '__setattr__', '__getattribute__', '__dict__', 'vars', 'exec'];
 

@@ -109,9 +109,7 @@ function isBusy(property: PyNode): boolean {
 }
 
 /** How long lines of a file may be, going by the longest. */
-export const longestLine = remembered(({ text }: PyModule): number => {
-  return lineLimit(text);
-});
+export const longestLine = remembered(({ text }: PyModule): number => lineLimit(text));
 
 /**
  * Whether its line is too long for its file once a call in an expression on one line has more keywords, and of some of its

@@ -22,14 +22,14 @@ const STEPS: readonly string[] = [
 ];
 
 /** The losses of the file that a trainer of transformers asks for and differentiates. */
-export const lossesOfTrainers = remembered((module: PyModule): readonly PyNode[] => {
-  return module.words(LOSS).flatMap((node) => {
+export const lossesOfTrainers = remembered((module: PyModule): readonly PyNode[] =>
+  module.words(LOSS).flatMap((node) => {
     const method = node.parent?.type === 'function_definition' && node.parent.name === node && node.parent;
     const owner = method && enclosingClass(method);
     if (!method || !owner || decoratorsOf(method).length > 0) return [];
     return isTrainer(module, owner) ? [method] : [];
-  });
-});
+  }),
+);
 
 /** A class that derives from a trainer of transformers and from nothing else that the file does not show. */
 function isTrainer(module: PyModule, classNode: PyNode): boolean {

@@ -19,8 +19,8 @@ interface OptimizerOver {
   readonly model: PyNode;
 }
 
-export const optimizersOver = remembered((module: PyModule): readonly OptimizerOver[] => {
-  return module.at('.parameters(').flatMap((node): readonly OptimizerOver[] => {
+export const optimizersOver = remembered((module: PyModule): readonly OptimizerOver[] =>
+  module.at('.parameters(').flatMap((node): readonly OptimizerOver[] => {
     const given = node.closest('call');
     const model = given && receiverOf(given);
     const call = given?.parent?.type === 'argument_list' ? given.parent.parent : undefined;
@@ -30,8 +30,8 @@ export const optimizersOver = remembered((module: PyModule): readonly OptimizerO
     const path = qualifiedName(module, callee) ?? '';
     const isOurs = path.startsWith(OPTIMIZERS) && /\.[A-Z]\w*$/.test(path);
     return isHeld && isOurs && call.closest('string') === undefined ? [{ call, model }] : [];
-  });
-});
+  }),
+);
 
 /** An optimizer of the same function is made above the wrap. */
 export function isOptimizerAbove(module: PyModule, wrap: PyNode): boolean {

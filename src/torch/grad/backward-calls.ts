@@ -25,8 +25,8 @@ export interface Backward {
 /** Objects that differentiate what they are given; with DeepSpeed the model does. */
 const ENGINE = /accelerator|fabric|engine|strategy/i;
 
-export const backwards = remembered((module: PyModule): readonly Backward[] => {
-  return methodCallsAt(module, 'backward(').flatMap((call) => {
+export const backwards = remembered((module: PyModule): readonly Backward[] =>
+  methodCallsAt(module, 'backward(').flatMap((call) => {
     const name = methodName(call) ?? '';
     if (!/^(?:manual_)?backward$/.test(name)) return [];
     const receiver = receiverOf(call);
@@ -43,13 +43,13 @@ export const backwards = remembered((module: PyModule): readonly Backward[] => {
       return given !== undefined && given.type !== 'false';
     });
     return [{ call, value, retains: retains || hasSplat(call) || others.length > 0 }];
-  });
-});
+  }),
+);
 
 /** Those in a node. */
-export const backwardsIn = remembered((module: PyModule, node: PyNode): readonly Backward[] => {
-  return within(module.memo(placesOfBackwards, module), node).map(({ backward }) => backward);
-});
+export const backwardsIn = remembered((module: PyModule, node: PyNode): readonly Backward[] =>
+  within(module.memo(placesOfBackwards, module), node).map(({ backward }) => backward),
+);
 
 function placesOfBackwards(module: PyModule): readonly (Span & { readonly backward: Backward })[] {
   return backwards(module)

@@ -72,7 +72,7 @@ function stateIn(module: PyModule, network: PyNode, files: readonly ForwardKeeps
     );
     if (state !== undefined) return state;
     for (const call of calls) {
-      const into = may(call) ? keptByNamed(module, call) : undefined;
+      const into = may(call) ? keptByNamed(module, call.key) : undefined;
       if (into !== undefined) return { owner: call.owner, file: call.file, attribute: into };
     }
   }

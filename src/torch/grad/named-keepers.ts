@@ -2,6 +2,7 @@ import { everywhere } from '../../semantic/companions.js';
 import { ancestryOf, attributeOfSelf, classAround, methodsOf, selfName } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsByName, methodsByName, reachedFrom } from '../../semantic/reach.js';
+import { remembered } from '../../semantic/remembered.js';
 import { returnsOf } from '../../semantic/returns.js';
 import {
   decoratorsOf,
@@ -28,12 +29,7 @@ export interface Handed extends Owner {
 }
 
 /** Where a function or method of the project of this name keeps what it is given, if somebody reads that. */
-export function keptByNamed(module: PyModule, { key }: Handed): string | undefined {
-  return module.memo(findKept, key);
-}
-
-/** Where it does, or what it hands that to. */
-function findKept(module: PyModule, key: string): string | undefined {
+export const keptByNamed = remembered((module: PyModule, key: string): string | undefined => {
   const asked = new Set([key]);
   let handed = 0;
   for (const each of asked) {
@@ -58,7 +54,7 @@ function findKept(module: PyModule, key: string): string | undefined {
     }
   }
   return undefined;
-}
+});
 
 function isGivenAs(given: DoneByGiven, at: string | undefined, keyword: string | undefined): boolean {
   return given.keyword === undefined ? given.at === -1 || String(given.at) === at : given.keyword === keyword;

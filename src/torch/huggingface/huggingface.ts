@@ -95,9 +95,9 @@ export function setsField({ module, own }: ArgumentsCall, field: string): boolea
 }
 
 /** Whether an expression names a transformers or trl trainer class, or one of the file that derives from it. */
-export const isTrainerClass = remembered((module: PyModule, expression: PyNode): boolean => {
-  return listedClass(module, expression, 'trainer') !== undefined;
-});
+export const isTrainerClass = remembered(
+  (module: PyModule, expression: PyNode): boolean => listedClass(module, expression, 'trainer') !== undefined,
+);
 
 /** `transformers` or `trl`: whose class a call makes, itself or through a base. */
 export function libraryOf(module: PyModule, call: PyNode): string | undefined {

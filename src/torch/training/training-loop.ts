@@ -118,14 +118,14 @@ interface AccumulatingLoop {
 }
 
 /** Training loops that call `backward` more than once per step, where the code shows it, with the call that is repeated. */
-export const accumulatingLoops = remembered((module: PyModule): readonly AccumulatingLoop[] => {
-  return trainingLoops(module).flatMap((loop) => {
+export const accumulatingLoops = remembered((module: PyModule): readonly AccumulatingLoop[] =>
+  trainingLoops(module).flatMap((loop) => {
     const backward = loop.backwards.find(
       (call) => enclosingLoops(call)[0] !== loop.loop || isSteppedSometimes(loop, call),
     );
     return backward === undefined ? [] : [{ loop, backward }];
-  });
-});
+  }),
+);
 
 /** Every step of the loop is under a condition by remainder that its backward is not under, or such a condition skips it. */
 function isSteppedSometimes({ loop, body, steps }: TrainingLoop, backward: PyNode): boolean {

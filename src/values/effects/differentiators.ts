@@ -72,9 +72,9 @@ export const CALLED: ReadonlySet<string> = new Set(['forward', '__call__']);
  * The functions of other files of the project that differentiate, themselves or by what they call in other files, found as
  * they are gone through: who has found the one it looks for asks no further. Ends with undefined where too many files would have to be looked into.
  */
-export const differentiators = remembered((module: PyModule): Iterable<Differentiator | undefined> => {
-  return new Gathered(findDifferentiators(module));
-});
+export const differentiators = remembered(
+  (module: PyModule): Iterable<Differentiator | undefined> => new Gathered(findDifferentiators(module)),
+);
 
 /** Functions whose callers are looked for. */
 const MOST_CALLED = 1024;
@@ -140,17 +140,13 @@ function isCalledByName({ name, owner }: Differentiator): boolean {
 }
 
 /** Those of one file. */
-export function differentiatorsIn(alone: PyModule): readonly Differentiator[] {
-  return alone.memo(findIn, alone);
-}
-
-const LAMBDA = 'lambda';
-
-function findIn(module: PyModule): readonly Differentiator[] {
+export const differentiatorsIn = remembered((module: PyModule): readonly Differentiator[] => {
   const uses = gradUses(module);
   if (uses.length === 0) return [];
   return [...functionsWith(module, uses), ...valuesWith(module, uses)];
-}
+});
+
+const LAMBDA = 'lambda';
 
 /** The functions of a file that use what another one imports or has by this name. `if args.test:` runs nothing. */
 function callersIn(alone: PyModule, name: string): readonly Differentiator[] {

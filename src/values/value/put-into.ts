@@ -15,9 +15,9 @@ import { keepsGiven } from './names.js';
  * `use.method(value)`, `use[key] = value`, `row = use[0]; row += value`, `fill(use, value)`: the values that end up in an
  * object, or in the memory of a tensor, by one use of its name.
  */
-export const valuesPutInto = remembered((module: PyModule, use: PyNode): readonly PyNode[] => {
-  return new Puts(module).by(use, false);
-});
+export const valuesPutInto = remembered((module: PyModule, use: PyNode): readonly PyNode[] =>
+  new Puts(module).by(use, false),
+);
 
 /** The same by several uses. */
 export function putInto(module: PyModule, uses: readonly PyNode[]): readonly PyNode[] {

@@ -53,9 +53,7 @@ export function isScalarTensor(module: PyModule, expression: PyNode): Answer {
   return scalarity(facts(module).of(expression));
 }
 
-const facts = remembered((module: PyModule): TensorFacts => {
-  return new TensorFacts(module);
-});
+const facts = remembered((module: PyModule): TensorFacts => new TensorFacts(module));
 
 /** Definitions, returns and attributes are followed this far. */
 const MAX_DEPTH = 60;
