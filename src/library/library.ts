@@ -141,11 +141,6 @@ export function isMaker(path: string): boolean {
   return known?.makes !== undefined && known.makes !== 'like' && known.gives === 'tensor';
 }
 
-/** A maker that gives the same numbers every time it is given the same. */
-export function makesConstant(known: Row): boolean {
-  return known.makes !== undefined && known.makes !== 'like' && !known.random && !known.uninitialised;
-}
-
 /** The graph of what it is given ends there, and the result is memory of its own, if it is any. */
 export function onlyLooks(path: string): boolean {
   const known = row(path);
@@ -156,12 +151,6 @@ export function onlyLooks(path: string): boolean {
 export function cutsGraph(name: string): boolean {
   const known = ofTensor(name);
   return known?.graph === 'cut' && !known.asksGraph;
-}
-
-/** An attribute that is no tensor: its shape, its dtype. */
-export function isPlainAttribute(name: string): boolean {
-  const known = ofTensor(name);
-  return known?.attribute === true && isPlain(known);
 }
 
 const OTHERS = [

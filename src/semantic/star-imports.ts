@@ -4,6 +4,7 @@ import { definedElsewhere, type Elsewhere, makerOf } from './elsewhere.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { mayBring, starImports, within } from './stars.js';
+import { isUnbound } from './variables.js';
 
 /**
  * The definition in another file of the project that a name without a binding in its own file comes from, by
@@ -16,6 +17,15 @@ export function starredDefinition(module: PyModule, name: string): Elsewhere | u
     return isSure ? definedElsewhere(module, within(from, name)) : undefined;
   }
   return undefined;
+}
+
+/** The function or the class of the project that an expression names, in whichever file. */
+export function definedAnywhere(module: PyModule, expression: PyNode): Elsewhere | undefined {
+  const own = definitionBehind(module, expression);
+  if (own !== undefined) return { module, node: own };
+  const path = qualifiedName(module, expression);
+  if (path !== undefined) return definedElsewhere(module, path);
+  return isUnbound(module, expression) ? starredDefinition(module, expression.text) : undefined;
 }
 
 /** `helpers.f`, an imported `f`, or a method of an object made of an imported class. */

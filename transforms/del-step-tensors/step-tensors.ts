@@ -1,4 +1,4 @@
-import { isPlainAttribute } from '../../src/library/library.js';
+import { isPlain, ofTensor } from '../../src/library/library.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
@@ -45,7 +45,9 @@ function rootOf(value: PyNode): PyNode | undefined {
   let node = unparenthesized(value);
   while (node.type === 'attribute' || node.type === 'subscript') {
     const inner = node.field(node.type === 'attribute' ? 'object' : 'value');
-    if (inner === undefined || isPlainAttribute(node.attribute?.text ?? '')) return undefined;
+    const fact = ofTensor(node.attribute?.text ?? '');
+    // Its shape, its dtype.
+    if (inner === undefined || (fact?.attribute === true && isPlain(fact))) return undefined;
     node = inner;
   }
   return node.type === 'identifier' && node !== unparenthesized(value) ? node : undefined;

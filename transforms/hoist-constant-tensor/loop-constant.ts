@@ -1,4 +1,4 @@
-import { isExact, makesConstant, row } from '../../src/library/library.js';
+import { isExact, type Row, row } from '../../src/library/library.js';
 import { DEVICE, TENSOR_TYPES } from '../../src/library/names.js';
 import { calledDefinition } from '../../src/semantic/definitions.js';
 import { definedElsewhere } from '../../src/semantic/elsewhere.js';
@@ -299,4 +299,9 @@ export function movesInLoops(
     moves.push(call);
   }
   return moves;
+}
+
+/** A maker that gives the same numbers every time it is given the same. */
+function makesConstant(known: Row): boolean {
+  return known.makes !== undefined && known.makes !== 'like' && !known.random && !known.uninitialised;
 }

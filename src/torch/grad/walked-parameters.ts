@@ -163,7 +163,7 @@ function fateOfAttribute(module: PyModule, attribute: PyNode): Walked {
   if (/^(?:weight|bias)$/.test(name) && above?.type === 'attribute') return fateOfAttribute(module, above);
   if (name !== 'data' && /grad|hook|parameters|modules|children|weight|bias/.test(name)) return 'taken';
   // Its value is changed, read or copied: who gets that gets no parameter.
-  if (name === 'data' || isPlainAttribute(name)) return 'plain';
+  if (isPlainAttribute(name)) return 'plain';
   if (above?.type === 'call' && above.function === attribute) return 'plain';
   if (isTarget(attribute))
     return /^(?:true|false|none|integer|float|string)$/.test(above?.right?.type ?? '') ? 'plain' : 'taken';

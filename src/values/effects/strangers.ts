@@ -17,7 +17,7 @@ import { membersAsked } from '../../semantic/instance.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { returnsOf } from '../../semantic/returns.js';
-import { starredDefinition } from '../../semantic/star-imports.js';
+import { definedAnywhere } from '../../semantic/star-imports.js';
 import {
   argumentsOf,
   argumentValue,
@@ -119,7 +119,7 @@ export class Ingredients {
     if (callee === undefined) return 'unknown';
     const path = qualifiedName(module, callee);
     const given = () => this.#all(module, argumentsOf(call).slice(isPartial ? 1 : 0), hops);
-    const definition = definitionOf(module, callee);
+    const definition = definedAnywhere(module, callee);
     if (definition !== undefined) {
       const contents = worst([given(), this.#built(definition, hops)]);
       if (isOfStranger(definition)) this.#note(module, call, contents);
@@ -189,7 +189,7 @@ export class Ingredients {
 
   #named(module: PyModule, target: PyNode, hops: number): Contents {
     const path = qualifiedName(module, target);
-    const definition = definitionOf(module, target);
+    const definition = definedAnywhere(module, target);
     if (definition !== undefined) {
       const isClass = definition.node.type === 'class_definition';
       if (isClass)
@@ -274,7 +274,7 @@ export function isOrdinaryObject(module: PyModule, value: PyNode | undefined, ho
       const callee = target.function;
       const path = callee && qualifiedName(module, callee);
       if (path !== undefined) return isOfKnownPackage(path) && !UNPICKLES.has(path);
-      if (callee === undefined || definitionOf(module, callee) !== undefined) return false;
+      if (callee === undefined || definedAnywhere(module, callee) !== undefined) return false;
       if (isUnbound(module, callee)) return builtin(callee.text) !== undefined && callee.text !== 'getattr';
       return isOrdinaryObject(module, receiverOf(target), hops + 1);
     }
@@ -306,12 +306,4 @@ function isOfStranger({ module, node }: Elsewhere): boolean {
 
 function worst(all: readonly Contents[]): Contents {
   return all.includes('network') ? 'network' : all.includes('unknown') ? 'unknown' : 'none';
-}
-
-function definitionOf(module: PyModule, expression: PyNode): Elsewhere | undefined {
-  const own = definitionBehind(module, expression);
-  if (own !== undefined) return { module, node: own };
-  const path = qualifiedName(module, expression);
-  if (path !== undefined) return definedElsewhere(module, path);
-  return isUnbound(module, expression) ? starredDefinition(module, expression.text) : undefined;
 }

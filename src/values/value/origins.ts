@@ -2,13 +2,8 @@ import { givesModule, row } from '../../library/library.js';
 import { CONTAINERS, PARTIAL, UNPICKLES } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { attributeValues } from '../../semantic/attributes.js';
-import { definitionBehind, methodNamed } from '../../semantic/definitions.js';
-import {
-  boundElsewhere,
-  definedElsewhere,
-  type Elsewhere,
-  mayBeOfProject,
-} from '../../semantic/elsewhere.js';
+import { methodNamed } from '../../semantic/definitions.js';
+import { boundElsewhere, type Elsewhere, mayBeOfProject } from '../../semantic/elsewhere.js';
 import type { Definition } from '../../semantic/flow.js';
 import { valuesGiven } from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
@@ -16,7 +11,7 @@ import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isRedefined } from '../../semantic/project-names.js';
 import { returnsOf } from '../../semantic/returns.js';
-import { starredDefinition } from '../../semantic/star-imports.js';
+import { definedAnywhere } from '../../semantic/star-imports.js';
 import {
   argumentsOf,
   argumentValue,
@@ -114,7 +109,7 @@ export class Origins {
     // `Net().to(device)` is the network itself.
     if (receiver !== undefined && givesModule(name) && !isRedefined(module, name))
       return this.of(module, receiver, hops + 1);
-    const definition = callee && this.#definition(module, callee);
+    const definition = callee && definedAnywhere(module, callee);
     if (definition !== undefined) {
       if (definition.node.type === 'class_definition') return this.#instance(definition);
       return worst(returnsOf(definition.node).map((each) => this.of(definition.module, each, hops + 1)));
@@ -166,7 +161,7 @@ export class Origins {
     const path = qualifiedName(module, target);
     if (path !== undefined && row(path)?.differentiates)
       return { name: path, place: placeOf(module, target), clause: 'which differentiates' };
-    const definition = this.#definition(module, target);
+    const definition = definedAnywhere(module, target);
     if (definition !== undefined) return this.#defined(definition);
     if (path !== undefined) {
       const bound = boundElsewhere(module, path);
@@ -210,14 +205,6 @@ export class Origins {
       place: placeOf(module, node),
       clause: `which ${use.use.words}`,
     };
-  }
-
-  #definition(module: PyModule, expression: PyNode): Elsewhere | undefined {
-    const own = definitionBehind(module, expression);
-    if (own !== undefined) return { module, node: own };
-    const path = qualifiedName(module, expression);
-    if (path !== undefined) return definedElsewhere(module, path);
-    return isUnbound(module, expression) ? starredDefinition(module, expression.text) : undefined;
   }
 }
 
