@@ -64,7 +64,7 @@ export function callsStep(code: string, file: string): boolean {
 
 /** A variable is set to `0.0`, or to a new tensor that nobody else holds. */
 export function isZero(module: PyModule, place: PyNode): boolean {
-  if (zeroGiven(place) !== undefined) return true;
+  if (zeroGiven(place) !== undefined || isOneOfNoughts(place)) return true;
   const assignment = place.parent;
   const statement = statementOf(place);
   if (assignment?.type !== 'assignment' || statement.named[0] !== assignment) return false;
@@ -78,6 +78,17 @@ export function isZero(module: PyModule, place: PyNode): boolean {
   return path.endsWith('.zeros')
     ? isMaker(path)
     : row(path)?.makes === 'data' && isNought(argumentsOf(value)[0]);
+}
+
+/** `total, count = [0.0] * 2` */
+function isOneOfNoughts(place: PyNode): boolean {
+  const definition = definitionOf(place);
+  const assignment = place.parent?.parent;
+  if (definition.kind !== 'part' || assignment?.right !== definition.value) return false;
+  if (statementOf(place).named[0] !== assignment) return false;
+  const { type, operator, left, right } = unparenthesized(definition.value);
+  const isRepeated = type === 'binary_operator' && operator?.text === '*' && right?.type === 'integer';
+  return isRepeated && left?.type === 'list' && isNought(left);
 }
 
 /** `.to(device)`, `.float()`. */
