@@ -145,7 +145,7 @@ function runsLayers(alone: PyModule, method: PyNode, methods: readonly PyNode[],
 
 /** `self.memory.append(…)`: of a list or a dictionary, which runs nothing. */
 const OF_COLLECTIONS =
-  /\.(?:append|appendleft|clear|extend|get|index|insert|items|keys|pop|popleft|popitem|remove|reverse|sort|values)\($/;
+  /^self(?:\.\w+)+\.(?:append|appendleft|clear|extend|get|index|insert|items|keys|pop|popleft|popitem|remove|reverse|sort|values)\($/;
 
 /** It has a forward, or inherits from a module: some have only parts that are run by their names. */
 function mayBeNetwork(classNode: PyNode): boolean {

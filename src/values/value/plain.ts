@@ -28,9 +28,10 @@ export function isOfKnownPackage(path: string): boolean {
   return packageOf(path)?.harmless === true || TOKENIZERS.test(path);
 }
 
-/** A method of tensors and arrays that is given sizes: they have no graph, whoever says them. */
-export function takesSizes(name: string): boolean {
-  return ofTensor(name)?.shape === 'sizes';
+/** A method of tensors and arrays that is given sizes, a dtype or a device: no graph comes by them, whoever says them. */
+export function takesForm(name: string): boolean {
+  const known = ofTensor(name);
+  return known?.shape === 'sizes' || known?.dtype === 'argument' || known?.places === true;
 }
 
 /** An exception of Python, by the name that all of them have. */

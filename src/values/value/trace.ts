@@ -290,7 +290,7 @@ export class GradTrace {
     const from = this.of(receiver);
     if (from === 'network') return givesModule(name) ? 'network' : 'graph';
     if (givesHeld(name)) return worst([from, ...traces]);
-    if (known.takesSizes(name) && !isRedefined(this.module, name)) return operation([from]);
+    if (known.takesForm(name) && !isRedefined(this.module, name)) return operation([from]);
     // `accelerator.gather(x)`; `logits.gather(1, actions)` is tensor math.
     if (COLLECTS.test(name) && !mayCarryGraph(from) && functionsNamed(this.module, name)?.length === 0)
       return worst(traces);
