@@ -6,6 +6,9 @@ const TEST_WORDS =
   /^[ \t]*(?:(?:import|from)[ \t]+(?:unittest|pytest)\b|class[ \t]+\w+\([^)]*(?<!\w)(?:Test(?!er)|\w*Tests?\b|\w*TestCase))/m;
 /** Where nothing is checked, a `TestDataset` and the like are for the evaluation of a model. */
 const TEST_CLASS = /^[ \t]*class[ \t]+\w*Test(?!er\b)/m;
+const TEST_METHOD = /^[ \t]+(?:async[ \t]+)?def[ \t]+test/m;
+/** What a function is given is asked for its type anywhere. */
+const CHECKS = /\bassert(?![ \t(]+isinstance\b)/;
 const TEST_FUNCTION = /^[ \t]*(?:async[ \t]+)?def[ \t]+test_/m;
 /** No runner would know what to give the others. */
 const BARE_TEST = /^[ \t]*(?:async[ \t]+)?def[ \t]+test_\w*\(\s*(?:self\s*)?\)/m;
@@ -16,9 +19,8 @@ const READS_COMMAND_LINE = /\.parse_args\(/;
 export function isTestFile(path: string, text: string): boolean {
   if (!TEST_PLACE.test(path)) return false;
   if (TEST_WORDS.test(text)) return true;
-  const checks = /\bassert/.test(text);
-  if (TEST_CLASS.test(text) && (checks || /^[ \t]+def[ \t]+test/m.test(text))) return true;
-  if (TEST_FUNCTION.test(text) && checks) return true;
+  if (TEST_CLASS.test(text) && (CHECKS.test(text) || TEST_METHOD.test(text))) return true;
+  if (TEST_FUNCTION.test(text) && /\bassert/.test(text)) return true;
   return BARE_TEST.test(text) && !READS_COMMAND_LINE.test(text);
 }
 

@@ -11,7 +11,7 @@ const TESTS = [
 ];
 const OTHERS = [
   'class TestDataset(Dataset):\n    def __len__(self):\n        return 3\n',
-  'class StyleTestSetting:\n    def set_up(self):\n        load()\n',
+  'class StyleTestSetting:\n    def set_up(self, path):\n        assert isinstance(path, str)\n        load(path)\n',
   'def test_epoch(model, loader):\n    model(loader)\n',
 ];
 

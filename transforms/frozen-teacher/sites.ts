@@ -21,7 +21,7 @@ import {
 import { isTestCode } from '../../src/semantic/test-code.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
-import { isForward, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
+import { IN_FILE, isForward, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
 import { isDifferentiatedAround, networksIn as networksOfFile } from '../../src/torch/grad/teachers.js';
 import { moduleKind } from '../../src/torch/module/modules.js';
 import { traceGraph } from '../../src/torch/module/networks.js';
@@ -151,7 +151,8 @@ function runsOf(module: PyModule, networks: Iterable<string>): readonly Run[] {
       if (isGradOff(module, call) || isGradOn(module, call) || isTestCode(module, call)) continue;
       if (isWhatTrains(module, call, text)) continue;
       // A method asks the project: last.
-      if (!isForward(call, text) && !runsNetwork(module, call, text, isPartInProject)) continue;
+      if (!isForward(call, text) && !runsNetwork(module, call, text, { ...IN_FILE, isPart: isPartInProject }))
+        continue;
       const statement = statementOf(call);
       const known = runs.get(statement);
       if (known === undefined) runs.set(statement, [network]);

@@ -27,7 +27,7 @@ import {
   switchesToTraining,
 } from '../../src/torch/grad/evaluation.js';
 import { isCalledByTraining, isTrainingByName } from '../../src/torch/grad/roles.js';
-import { isPartInFile, isPartInProject, runsNetwork } from '../../src/torch/grad/runs.js';
+import { IN_FILE, IN_PROJECT, runsNetwork } from '../../src/torch/grad/runs.js';
 import { doubtsOfPart, type GradlessPart } from '../../src/torch/record/left-behind.js';
 import { measuredMemory } from '../../src/values/effects/forward.js';
 import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
@@ -91,8 +91,8 @@ function statementsBehind(module: PyModule, evaluation: PyNode, model: string): 
   for (const statement of siblings.slice(siblings.indexOf(evaluation) + 1).flatMap(branchesThatReturn)) {
     const calls = [...ownCalls(statement)];
     // Outside a loop, only what is surely a forward is worth a block of its own.
-    const isPart = statement.type === 'expression_statement' ? isPartInFile : isPartInProject;
-    const isRun = (call: PyNode) => runsNetwork(module, call, model, isPart) && !isGradOff(module, call);
+    const reach = statement.type === 'expression_statement' ? IN_FILE : IN_PROJECT;
+    const isRun = (call: PyNode) => runsNetwork(module, call, model, reach) && !isGradOff(module, call);
     if (WRAPPED.test(statement.type) && calls.some(isRun)) found.push(statement);
     if (calls.some((call) => switchesToTraining(call, model))) break;
   }

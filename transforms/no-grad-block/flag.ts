@@ -13,7 +13,7 @@ import { type CodeLine, isWithin, linesOf } from '../../src/syntax/code-text.js'
 import type { PyNode } from '../../src/syntax/node.js';
 import { networkOf } from '../../src/torch/grad/evaluation.js';
 import { networkRunBy } from '../../src/torch/grad/numeric-runs.js';
-import { isPartInFile, runsNetwork } from '../../src/torch/grad/runs.js';
+import { IN_FILE, runsNetwork } from '../../src/torch/grad/runs.js';
 import type { GradlessPart } from '../../src/torch/record/left-behind.js';
 import { gradUsesIn } from '../../src/values/effects/grad.js';
 import { isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
@@ -68,9 +68,7 @@ function runOf(module: PyModule, loop: PyNode, backward: PyNode): FlaggedLoop | 
   const runs = (model: PyNode) =>
     calls.some(
       (call) =>
-        call.type === 'call' &&
-        runsNetwork(module, call, model.text, isPartInFile) &&
-        !isGradOff(module, call),
+        call.type === 'call' && runsNetwork(module, call, model.text, IN_FILE) && !isGradOff(module, call),
     );
   const switched = networksSwitchedIn(owner).filter(runs);
   // Where the mode is the caller's business, by what is called.

@@ -5,7 +5,7 @@ import type { PyNode } from '../../src/syntax/node.js';
 import { switchesToEvaluation } from '../../src/torch/grad/evaluation.js';
 import { isCalledLikeNetworks } from '../../src/torch/grad/numeric-cues.js';
 import { isNetwork, lastName, mayBeNetwork, networkRunBy } from '../../src/torch/grad/numeric-runs.js';
-import { isPartInFile, runsNetwork } from '../../src/torch/grad/runs.js';
+import { IN_FILE, isPartInFile, runsNetwork } from '../../src/torch/grad/runs.js';
 import { reachesGradUse } from '../../src/values/effects/grad.js';
 import { isGradOff } from '../../src/values/effects/mode.js';
 
@@ -29,7 +29,7 @@ export function networkRunThrough(module: PyModule, call: PyNode, depth = 0): Py
       isPlainPath(value) &&
       mayBeNetwork(module, value) &&
       isNetwork(module, value, false) &&
-      runsNetwork(module, call, value.text, isPartInFile),
+      runsNetwork(module, call, value.text, IN_FILE),
   );
   const self = classAround(call)?.self;
   if (given !== undefined || self === undefined || callee.object?.text !== self) return given;

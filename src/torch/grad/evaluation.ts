@@ -20,7 +20,7 @@ import { type CodeLine, isWithin, linesOf } from '../../syntax/code-text.js';
 import type { PyNode } from '../../syntax/node.js';
 import { reachesGradUse } from '../../values/effects/grad.js';
 import { isGradOff } from '../../values/effects/mode.js';
-import { isForward, isPartInFile, isPartInProject, runsNetwork } from './runs.js';
+import { IN_FILE, IN_PROJECT, isForward, isPartInFile, runsNetwork } from './runs.js';
 
 /** A network that a function puts into evaluation mode and runs with gradients on. */
 export interface Evaluation {
@@ -139,14 +139,21 @@ function runsOf(
 ): readonly PyNode[] {
   let isOpen = false;
   const near = calls.filter((call) =>
-    runsNetwork(module, call, model, (inside, name) => {
-      const isHere = isPartInFile(inside, name);
-      isOpen ||= !isHere;
-      return isHere;
+    runsNetwork(module, call, model, {
+      isPart: (inside, name) => {
+        const isHere = isPartInFile(inside, name);
+        isOpen ||= !isHere;
+        return isHere;
+      },
+      called: (inside, each) => {
+        const found = IN_FILE.called(inside, each);
+        isOpen ||= found === undefined;
+        return found;
+      },
     }),
   );
   if (near.length > 0 || !isOpen || reachesGradUse(module, functionNode)) return near;
-  return calls.filter((call) => runsNetwork(module, call, model, isPartInProject));
+  return calls.filter((call) => runsNetwork(module, call, model, IN_PROJECT));
 }
 
 /** `model.eval()` and `model.train(False)`. */

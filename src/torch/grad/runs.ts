@@ -1,8 +1,10 @@
 import { isOfModule, ofTensor } from '../../library/library.js';
 import { calledDefinition, methodsOf } from '../../semantic/definitions.js';
+import type { Elsewhere } from '../../semantic/elsewhere.js';
 import { readsReached } from '../../semantic/flow.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
+import { functionElsewhere, starredFunction } from '../../semantic/star-imports.js';
 import { enclosingClass, isCallee, ownNodes } from '../../semantic/statements.js';
 import { isSetAt, isWhole } from '../../semantic/word-places.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -11,34 +13,48 @@ import { isGradOff } from '../../values/effects/mode.js';
 /** How many functions of the file are followed to where a network runs. */
 const MAX_CALLS = 3;
 
+/** How far is looked for what runs a network: in the file, or in the project. */
+export interface Reach {
+  /** Whether networks have a method or a part of this name. */
+  isPart(module: PyModule, name: string): boolean;
+  /** The function that a call runs. */
+  called(module: PyModule, call: PyNode): Elsewhere | undefined;
+}
+
+export const IN_FILE: Reach = { isPart: isPartInFile, called: calledHere };
+export const IN_PROJECT: Reach = {
+  isPart: isPartInProject,
+  called: (module, call) =>
+    calledHere(module, call) ??
+    (call.function && (functionElsewhere(module, call.function) ?? starredFunction(module, call.function))),
+};
+
+function calledHere(module: PyModule, call: PyNode): Elsewhere | undefined {
+  const node = calledDefinition(module, call);
+  return node?.type === 'function_definition' ? { module, node } : undefined;
+}
+
 /**
  * Whether a call runs a network, which is written so, or a part of it, with gradients or without: `model(x)`,
- * `model.forward(x)`, `model.encode(x)`, `model.encoder(x)`, `self.step(batch)`. `isPart`: whether networks have such a
- * method or part: those of the file, or of the project.
+ * `model.forward(x)`, `model.encode(x)`, `model.encoder(x)`, `self.step(batch)`, `loss_of(model, batch)`.
  */
-export function runsNetwork(
-  module: PyModule,
-  call: PyNode,
-  model: string,
-  isPart: (module: PyModule, name: string) => boolean,
-  depth = 0,
-): boolean {
+export function runsNetwork(module: PyModule, call: PyNode, model: string, reach: Reach, depth = 0): boolean {
   const callee = call.function;
   if (callee === undefined) return false;
   if (isForward(call, model)) return true;
   if (callee.text.startsWith(`${model}.`) && model !== 'self')
-    return mayBePart(partNamed(callee)) && isPart(module, partNamed(callee));
+    return mayBePart(partNamed(callee)) && reach.isPart(module, partNamed(callee));
   if (depth >= MAX_CALLS || !mayGet(call, model)) return false;
-  const definition = calledDefinition(module, call);
-  if (definition?.type !== 'function_definition' || isGradOff(module, definition)) return false;
-  const inside = nameInside(module, definition, call, model);
+  const definition = reach.called(module, call);
+  if (definition === undefined || isGradOff(definition.module, definition.node)) return false;
+  const inside = nameInside(definition.module, definition.node, call, model);
   return (
     inside !== undefined &&
-    [...ownNodes(definition)].some(
+    [...ownNodes(definition.node)].some(
       (node) =>
         node.type === 'call' &&
-        !isGradOff(module, node) &&
-        runsNetwork(module, node, inside, isPart, depth + 1),
+        !isGradOff(definition.module, node) &&
+        runsNetwork(definition.module, node, inside, reach, depth + 1),
     )
   );
 }
