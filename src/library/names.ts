@@ -133,6 +133,8 @@ export const LAYER_CONTAINERS: ReadonlySet<string> = new Set(['torch.nn.ModuleLi
 
 export const PARTIAL = 'functools.partial';
 
+export const ORDERED_DICT = 'collections.OrderedDict';
+
 export const HALF: ReadonlySet<string> = new Set(['torch.float16', 'torch.half']);
 export const BFLOAT16 = 'torch.bfloat16';
 

@@ -59,3 +59,15 @@ export const TRUE_ON_GPU: ReadonlySet<string> = new Set([
 
 /** Packages that wrap, shard, average or load networks: what they make of one computes what it computes, and no more. */
 export const WRAPPERS = /^(?:accelerate|ema_pytorch|horovod|peft|sentence_transformers|trl)\b/;
+
+/** What has `backward` among its names. */
+export const DIFFERENTIATING_OWNERS: ReadonlySet<string> = new Set([
+  ...['torch.Tensor', 'torch.autograd', 'torch.autograd.Variable', 'torch.func', 'torch.autograd.functional'],
+  ...['functorch', 'torch._tensor.Tensor'],
+]);
+
+/** They make an object that has what they are given, by the names that they are given it by. */
+export const MAKES_RECORD: ReadonlySet<string> = new Set([
+  ...['argparse.Namespace', 'types.SimpleNamespace', 'dataclasses.replace', 'copy.replace'],
+  ...['collections.OrderedDict', 'collections.defaultdict', 'collections.UserDict', 'collections.ChainMap'],
+]);

@@ -187,13 +187,17 @@ export function leadsInside(module: PyModule, path: string): boolean {
   }
 }
 
-/** The constructor of a class of another file of the project. */
-export function makerElsewhere(module: PyModule, path: string | undefined): Elsewhere | undefined {
+/** What making an object of a class of another file of the project runs. */
+export function makersElsewhere(module: PyModule, path: string | undefined): readonly Elsewhere[] {
   const found = path === undefined ? undefined : definedElsewhere(module, path);
-  const method =
-    found?.node.type === 'class_definition' ? methodNamed(found.module, found.node, '__init__') : undefined;
-  return found && method && { module: found.module, node: method };
+  if (found?.node.type !== 'class_definition') return [];
+  return MAKERS.flatMap((name) => {
+    const node = methodNamed(found.module, found.node, name);
+    return node === undefined ? [] : [{ module: found.module, node }];
+  });
 }
+
+const MAKERS = ['__init__', '__new__', '__post_init__'];
 
 /** The path leads into the project, though perhaps not to a definition: a module around it is a file there. */
 export function mayBeOfProject(module: PyModule, path: string): boolean {

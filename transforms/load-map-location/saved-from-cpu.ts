@@ -1,5 +1,6 @@
-import { SAVE } from '../../src/library/names.js';
+import { ORDERED_DICT, SAVE } from '../../src/library/names.js';
 import { callsOfPaths } from '../../src/semantic/called-name.js';
+import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import {
   argumentsOf,
@@ -13,7 +14,7 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
-import { onlyValue } from '../../src/semantic/variables.js';
+import { isUnbound, onlyValue } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isCpu } from '../../src/values/value/device-value.js';
 import { isPythonNumber } from '../../src/values/value/python-number.js';
@@ -88,7 +89,7 @@ function stateOf(module: PyModule, expression: PyNode, depth = 0): 'cpu' | 'none
   const [given] = argumentsOf(node);
   if (name === 'cpu') return 'cpu';
   if (name === 'to') return given !== undefined && isCpu(module, given) ? 'cpu' : 'unknown';
-  if (/(?:^|\.)(?:Ordered)?[dD]ict$/.test(node.function?.text ?? ''))
+  if (makesDictionary(module, node.function))
     return given === undefined ? 'none' : stateOf(module, given, depth + 1);
   if (receiver === undefined) return 'unknown';
   if (name === 'state_dict')
@@ -96,6 +97,12 @@ function stateOf(module: PyModule, expression: PyNode, depth = 0): 'cpu' | 'none
       ? 'cpu'
       : 'unknown';
   return STAYS.test(name ?? '') ? stateOf(module, receiver, depth + 1) : 'unknown';
+}
+
+/** `dict(…)`, `collections.OrderedDict(…)` */
+function makesDictionary(module: PyModule, callee: PyNode | undefined): boolean {
+  if (isUnbound(module, callee)) return callee?.text === 'dict';
+  return callee !== undefined && qualifiedName(module, callee) === ORDERED_DICT;
 }
 
 /** `net.cpu()` above, in the same block, and nothing that moves it on. */

@@ -30,10 +30,11 @@ export function keysGiven(module: PyModule, method: PyNode): readonly string[] {
   ];
 }
 
-/** `i * 2` of `rows[i * 2]` has none where `i` has none; the ends of a slice are numbers. */
+/** `i * 2` of `rows[i * 2]` has none where `i` has none. */
 function hasGraphInside(module: PyModule, given: PyNode): boolean {
-  if (given.type === 'slice') return false;
-  const isMade = /^(?:binary_operator|unary_operator|parenthesized_expression|tuple|list)$/.test(given.type);
+  const isMade = /^(?:binary_operator|unary_operator|parenthesized_expression|tuple|list|slice)$/.test(
+    given.type,
+  );
   return isMade ? given.named.some((each) => hasGraphInside(module, each)) : mayHaveGraph(module, given);
 }
 
@@ -64,7 +65,7 @@ function keysOf(module: PyModule, call: PyNode, callee: PyNode): readonly string
   const as = keepsGiven(name) ? 'layer' : 'object';
   const objects = made.map((maker) => `${as} ${nameBehind(module, maker)}`);
   if (!isMethodOfLibraries(name)) return [...calledBehind(module, callee).keys, ...objects];
-  const mayBeOther = !isOfModule(name) && callee.object && mayBeProjectObject(module, callee.object, name);
+  const mayBeOther = !isOfModule(name) && callee.object && mayBeProjectObject(module, callee.object);
   return mayBeOther ? [`function ${name}`, ...objects] : objects;
 }
 

@@ -1,6 +1,6 @@
-import { cutsGraph, isOfModule, row } from '../../library/library.js';
+import { builtin, cutsGraph, isOfModule, row } from '../../library/library.js';
 import { PLAIN_BASES } from '../../library/names.js';
-import { isModuleClass } from '../../library/paths.js';
+import { isModuleClass, MAKES_RECORD } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { everywhere } from '../../semantic/companions.js';
 import { ancestryOf } from '../../semantic/definitions.js';
@@ -17,6 +17,7 @@ import {
   enclosingClass,
   enclosingFunction,
   isCallee,
+  rootOf,
   valuesAssigned,
   wholeName,
 } from '../../semantic/statements.js';
@@ -134,7 +135,7 @@ function valuesUnder(alone: PyModule, node: PyNode): readonly (PyNode | undefine
   const { parent } = target;
   // `SimpleNamespace(kept=bank)`
   const callee = parent?.type === 'keyword_argument' ? parent.parent?.parent?.function : undefined;
-  if (callee !== undefined) return /(?:Namespace|Dict|replace)$/.test(callee.text) ? [parent?.value] : [];
+  if (callee !== undefined) return mayMakeRecord(alone, callee) ? [parent?.value] : [];
   // `net.kept["a"] = bank`
   const element = elementSet(target)?.parent?.right;
   if (element?.type === 'identifier') return isMadeContainer(alone, element) ? [undefined] : [];
@@ -154,6 +155,13 @@ function valuesUnder(alone: PyModule, node: PyNode): readonly (PyNode | undefine
   return valuesAssigned(assignment).flatMap((each) => (each.target === target ? each.values : []));
 }
 
+/** What it is given by a name, others may find by that name: of Python and known packages, only these do that. */
+function mayMakeRecord(alone: PyModule, callee: PyNode): boolean {
+  if (isUnbound(alone, callee)) return builtin(callee.text)?.gives === undefined || callee.text === 'dict';
+  const path = qualifiedName(alone, callee) ?? '';
+  return MAKES_RECORD.has(path) || !isOfKnownPackage(path);
+}
+
 function isMadeContainer(alone: PyModule, name: PyNode): boolean {
   return waysGiven(alone, name).some((way) => way.kind === 'value' && isFreshContainer(way.value));
 }
@@ -164,7 +172,9 @@ function namesOfShared(alone: PyModule, value: PyNode | undefined): readonly str
   return partsOfLiteral(value).flatMap((part) => {
     const isOnlyName = part.type !== 'identifier' || isUnbound(alone, part) || isMoved(alone, part);
     const owner = enclosingFunction(part) ?? part;
-    if (!isOnlyName || parametersBehind(alone, owner, part).length > 0) return [''];
+    // `settings.rows` is of whoever made the settings.
+    const isGiven = [part, rootOf(part)].some((each) => parametersBehind(alone, owner, each).length > 0);
+    if (!isOnlyName || isGiven) return [''];
     return outlivingNames(alone, owner, part);
   });
 }

@@ -2,7 +2,7 @@ import { isOfModule } from '../../library/library.js';
 import { FRAMEWORKS, OPTIMIZERS, PLAIN_BASES, TORCH_JIT } from '../../library/names.js';
 import { nameOf } from '../../semantic/called-name.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
-import { type Elsewhere, lineageOf, makerElsewhere, makerOf } from '../../semantic/elsewhere.js';
+import { type Elsewhere, lineageOf, makerOf, makersElsewhere } from '../../semantic/elsewhere.js';
 import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { membersAsked } from '../../semantic/instance.js';
@@ -26,11 +26,13 @@ import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { gradUseElsewhere } from './elsewhere.js';
 import { reachesGradUse } from './grad.js';
-import { bare, handedFunction, handedKeeper, mayTakeBackward, takesAnyMethod } from './handed-function.js';
+import { bare, handedFunction, handedKeeper } from './handed-function.js';
 import { keptByOperator } from './kept-by-operator.js';
 import { soundsLikeOptimizer } from './optimizer-names.js';
 import { differentiatingOverride } from './overrides.js';
 import { strangersRunIn } from './strangers-called.js';
+import { mayTakeBackward, takesAnyOf } from './taken-by-text.js';
+import { takenMethod } from './taken-method.js';
 import {
   askAbout,
   calledValue,
@@ -64,6 +66,8 @@ export function suspicionsOf(
   for (const node of part.walk()) {
     const kept = keptByOperator(module, node, trace, keeperNamed);
     if (kept !== undefined) found.push({ kind: 'opaque', question: kept });
+    const method = takenMethod(module, node, models);
+    if (method !== undefined) found.push({ kind: 'opaque', question: method });
     if (node.type !== 'call') continue;
     const training = trainingCall(module, node, models);
     if (training !== undefined) return [training];
@@ -164,8 +168,6 @@ function opaqueCall(
   if (handed !== undefined) return handed;
   if (mayTakeBackward(module, call, trace))
     return ask('runs-without')`Does \`${shown(call)}\` give something other than \`backward\`?`;
-  const any = takesAnyMethod(module, callee, trace) ? differentiatingMethod(module) : undefined;
-  if (any !== undefined) return other(any);
   const own = calledDefinition(module, call);
   if (own !== undefined) {
     const override = differentiatingOverride(module, call, own);
@@ -189,10 +191,22 @@ function opaqueCall(
         models.has(each.text) || (each.text === self && self !== undefined) || isNetworkOf(each, models),
     );
   const graph = given.find((each) => trace.of(each) === 'graph');
+  const any = takesAnyOf(module, callee);
+  if (any !== undefined) {
+    // Where it is asked of the loss itself, that is all.
+    if (trace.of(any) === 'graph') return undefined;
+    const read = network ?? graph ?? (models.has(any.text) ? any : undefined);
+    if (read !== undefined)
+      return ask(
+        'only-reads',
+      )`Does \`${shown(callee)}\` only read \`${shown(read)}\`, without keeping or differentiating it?`;
+  }
   const name = nameOf(callee);
   const receiver = receiverOf(call);
   const isOfNetwork = receiver !== undefined && models.has(receiver.text);
-  const found = functionElsewhere(module, callee) ?? makerElsewhere(module, path);
+  const makers = makersElsewhere(module, path);
+  const found =
+    functionElsewhere(module, callee) ?? makers.find((each) => !isHarmlessFunction(each)) ?? makers[0];
   if (found !== undefined && (network ?? graph) !== undefined && !isHarmlessFunction(found)) {
     const place = placeOf(found.module, found.node);
     return ask(
@@ -219,12 +233,13 @@ function opaqueCall(
     return ask(
       'runs-without-training',
     )`Does \`${shown(callee)}\`, which is of another project, run without training ${network === undefined ? 'anything' : `\`${shown(network)}\``}?`;
-  if (receiver === undefined || isHeldCallable(module, callee)) {
+  if (receiver === undefined || path !== undefined || isHeldCallable(module, callee)) {
     const { suspect, functions, isFollowed } = calledValue(module, callee, call);
     if (suspect !== undefined) return other(suspect);
     const isForEffect = call.parent?.type === 'expression_statement';
     const keeps = functions.some((each) => !isHarmless(each.module, each.node));
-    if (graph !== undefined && (keeps || (isForEffect && !isFollowed)))
+    const mayCall = path !== undefined && !isFollowed && keeperNamed(module, '__call__') !== undefined;
+    if (graph !== undefined && (keeps || mayCall || (isForEffect && !isFollowed)))
       return ask(
         'kept-only-read',
       )`Is \`${shown(graph)}\`, which \`${shown(callee)}\` may keep, ${ONLY_READ}?`;

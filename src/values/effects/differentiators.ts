@@ -27,6 +27,7 @@ import {
   placesNamed,
   runsWhenGoneThrough,
 } from './handed-on.js';
+import { runsTaken, TAKING_WORDS } from './taken-by-text.js';
 
 /** A function of the project that differentiates, or runs one of its file that does. Plain data: it outlives the scan. */
 export interface Differentiator {
@@ -94,7 +95,7 @@ function* findDifferentiators(module: PyModule): Generator<Differentiator | unde
       if (!isOwn.has(key)) yield each;
     }
   }
-  for (const word of DIFFERENTIATION_WORDS) {
+  for (const word of [...DIFFERENTIATION_WORDS, ...TAKING_WORDS]) {
     const files = summariesTogether(module, { word, beside: [] }, differentiatorsIn);
     if (files === undefined) return yield undefined;
     yield* add(files);
@@ -141,7 +142,7 @@ function isCalledByName({ name, owner }: Differentiator): boolean {
 
 /** Those of one file. */
 export const differentiatorsIn = remembered((module: PyModule): readonly Differentiator[] => {
-  const uses = gradUses(module);
+  const uses = [...gradUses(module), ...runsTaken(module)];
   if (uses.length === 0) return [];
   return [...functionsWith(module, uses), ...valuesWith(module, uses)];
 });

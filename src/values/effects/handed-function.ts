@@ -15,7 +15,6 @@ import {
   receiverOf,
   unparenthesized,
 } from '../../semantic/statements.js';
-import { plainString } from '../../semantic/strings.js';
 import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
@@ -97,42 +96,4 @@ function mayKeep(
 /** What an argument gives, without its name and its parentheses. */
 export function bare(given: PyNode): PyNode {
   return unparenthesized(argumentValue(given));
-}
-
-/** Takes something by a text, which it is given first, or after the object that it takes it from. */
-const BY_TEXT: ReadonlySet<string> = new Set([
-  ...['getattr', '__getattribute__', '__getattr__'],
-  ...['operator.methodcaller', 'operator.attrgetter', 'eval', 'exec'],
-]);
-
-/** `getattr(loss, name)`, `methodcaller(name)`, where nothing says which method that is. */
-export function mayTakeBackward(module: PyModule, call: PyNode, trace: GradTrace): boolean {
-  const { callee, object, name } = takenByText(module, call) ?? {};
-  if (callee === undefined || (object !== undefined && trace.of(object) !== 'graph')) return false;
-  const taken = name && plainString(name);
-  return taken === undefined || /\bbackward\b/.test(taken);
-}
-
-/** `getattr(model, "step_" + name)(x)`: some method of a network. */
-export function takesAnyMethod(module: PyModule, callee: PyNode, trace: GradTrace): boolean {
-  const { object, name } = (callee.type === 'call' && takenByText(module, callee)) || {};
-  return object !== undefined && trace.of(object) === 'network' && (name && plainString(name)) === undefined;
-}
-
-function takenByText(
-  module: PyModule,
-  call: PyNode,
-): { readonly callee: PyNode; readonly object?: PyNode; readonly name: PyNode | undefined } | undefined {
-  const callee = call.function;
-  if (callee === undefined) return undefined;
-  const path = (qualifiedName(module, callee) ?? callee.text).replace(/^.*\.(?=__)/, '');
-  if (!BY_TEXT.has(path)) return undefined;
-  // `loss.__getattribute__(name)`, `object.__getattribute__(loss, name)`
-  const all = givenTo(call).map(bare);
-  const receiver = path.startsWith('__') && all.length === 1 ? receiverOf(call) : undefined;
-  const given = receiver === undefined ? all : [receiver, ...all];
-  const [object] = given;
-  if (!/attr|__/.test(path) || path.startsWith('operator.') || object === undefined)
-    return { callee, name: object };
-  return { callee, object, name: given[1] };
 }

@@ -190,15 +190,20 @@ function heldByIterated(module: PyModule): Suspect | undefined {
   );
 }
 
-/** A method that differentiates, of a class that an object may be of: by the name that is called, or any. */
-export function differentiatingMethod(module: PyModule, call?: PyNode): Suspect | undefined {
-  if (call === undefined) return suspectAround(module, ({ owner }) => owner !== undefined);
+/** A method that differentiates, of a class that an object may be of, by the name that is called. */
+export function differentiatingMethod(module: PyModule, call: PyNode): Suspect | undefined {
   const name = methodName(call);
   if (name === undefined || !isMethodOfProject(module, name)) return undefined;
   return suspectAround(
     module,
     (each) => each.name === name && each.owner !== undefined && mayTake(each.arity, passedBy(call)),
   );
+}
+
+/** The same of whichever arguments. */
+export function methodDifferentiating(module: PyModule, name: string): Suspect | undefined {
+  if (!isMethodOfProject(module, name)) return undefined;
+  return suspectAround(module, (each) => each.name === name && each.owner !== undefined);
 }
 
 /**
@@ -300,10 +305,7 @@ export function differentiatingNetwork(
 ): Suspect | undefined {
   // `self.step(x)`, which a class below this one may have from another.
   const name = network.attribute?.text ?? '';
-  const method =
-    name === '' || CALLED.has(name) || !isMethodOfProject(module, name)
-      ? undefined
-      : suspectAround(module, (each) => each.name === name && each.owner !== undefined);
+  const method = name === '' || CALLED.has(name) ? undefined : methodDifferentiating(module, name);
   if (method !== undefined) return { ...method, isHeld: true };
   const isReplaced = forwardFacts(module)?.isReplaced !== false;
   const may = isReplaced ? undefined : mayBe;

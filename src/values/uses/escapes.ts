@@ -1,6 +1,11 @@
-import { givesModule } from '../../library/library.js';
-import { INITIALIZERS, WRITING } from '../../library/names.js';
-import { calledDefinition, methodNamed, selfName } from '../../semantic/definitions.js';
+import { SPECIAL_METHODS, WRITING } from '../../library/names.js';
+import {
+  ancestryOf,
+  calledDefinition,
+  methodNamed,
+  methodsOf,
+  selfName,
+} from '../../semantic/definitions.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { shown } from '../../semantic/gate.js';
 import { calledPath } from '../../semantic/imports.js';
@@ -13,8 +18,6 @@ import {
   argumentValue,
   enclosingFunction,
   givenTo,
-  keywordArgument,
-  methodName,
   ownNodes,
   receiverOf,
   rootOf,
@@ -22,10 +25,10 @@ import {
 import { isUnbound, livesIn, readsOf, waysReaching, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { ONLY_READ } from '../../torch/questions.js';
-import { recordsNoGraph } from '../value/gradient.js';
 import { keepsInReceiver } from '../value/names.js';
 import { isPlainParameter } from '../value/parts.js';
 import { GradTrace } from '../value/trace.js';
+import { changedInPlace } from './in-place.js';
 import { isMadeBy, isMadeIn } from './made.js';
 
 /** A value that may leave a function with its graph. */
@@ -58,7 +61,8 @@ export function* escapesOf(
       stored(module, functionNode, node, trace) ??
       written(module, functionNode, node, trace) ??
       savedToDisk(module, node, trace) ??
-      (node.type === 'call' ? keptByCalled(module, node, trace, running) : undefined);
+      (node.type === 'call' ? keptByCalled(module, node, trace, running) : undefined) ??
+      (node.type === 'call' ? keptUnseen(module, node, trace) : undefined);
     if (found !== undefined) yield found;
   }
 }
@@ -104,6 +108,48 @@ function keptByCalled(
     return { node: call, question, into, isDerived, isUnknown };
   }
   return undefined;
+}
+
+/** `with Timer(loss):`, of a class of the file one of whose methods that no name calls keeps what the object has. */
+function keptUnseen(module: PyModule, call: PyNode, trace: GradTrace): Escape | undefined {
+  const definition = calledDefinition(module, call);
+  if (definition?.type !== 'class_definition') return undefined;
+  const given = givenTo(call).find((each) => trace.mayCarryGraph(each));
+  const method = given && unseenKeeper(module, definition);
+  if (given === undefined || method === undefined) return undefined;
+  return {
+    ...{ node: given, into: call, isDerived: false, isUnknown: false },
+    question: ask('kept-only-read')`Is \`${shown(given)}\`, which \`${method}\` may keep, ${ONLY_READ}?`,
+  };
+}
+
+function unseenKeeper(module: PyModule, classNode: PyNode): string | undefined {
+  const known = module.memo(nobodyYet, module);
+  if (!known.has(classNode)) {
+    // One that makes others of its class on the way adds nothing.
+    known.set(classNode, undefined);
+    known.set(classNode, findUnseenKeeper(module, classNode));
+  }
+  return known.get(classNode);
+}
+
+function nobodyYet(): Map<PyNode, string | undefined> {
+  return new Map();
+}
+
+function findUnseenKeeper(module: PyModule, classNode: PyNode): string | undefined {
+  const methods = ancestryOf(module, classNode).classes.flatMap(methodsOf);
+  const keeper = methods.find((method) => {
+    const name = method.name?.text ?? '';
+    if (!SPECIAL_METHODS.test(name) || /^__(?:init|call)__$/.test(name)) return false;
+    const self = `${selfName(method)}.`;
+    // As what the call above runs: its object has what that was given.
+    const trace = new GradTrace(module, method, new Set(), 'graph', 1);
+    return [...escapesOf(module, method, trace)].some(
+      ({ into, isDerived }) => into !== undefined && !isDerived && !into.text.startsWith(self),
+    );
+  });
+  return keeper && `${classNode.name?.text}.${keeper.name?.text}`;
 }
 
 function handedBack(node: PyNode, trace: GradTrace): Escape | undefined {
@@ -242,46 +288,6 @@ function isRenamed(module: PyModule, functionNode: PyNode, term: PyNode): boolea
   return readsOf(module, term).every(
     ({ parent }) => /assignment$/.test(parent?.type ?? '') && parent?.left?.text === name,
   );
-}
-
-/** What is changed in place, and what it is changed by. */
-export interface InPlace {
-  readonly target: PyNode;
-  readonly values: readonly PyNode[];
-}
-
-const NAMED_IN_PLACE = /[a-z\d]_$/;
-
-/** `p.mul_(q)`, `p += q`, `flat[i] = p`, `torch.add(p, q, out=flat)`, with gradients on. */
-export function changedInPlace(module: PyModule, node: PyNode): InPlace | undefined {
-  const change = node.type === 'call' ? byCall(module, node) : byAssignment(node);
-  return change !== undefined && !recordsNoGraph(module, node) ? change : undefined;
-}
-
-function byCall(module: PyModule, call: PyNode): InPlace | undefined {
-  const given = givenTo(call);
-  const out = keywordArgument(call, 'out');
-  const into = out?.value;
-  if (into !== undefined) return { target: into, values: given.filter((each) => each !== out) };
-  const path = calledPath(module, call);
-  if (path === undefined) {
-    const name = methodName(call) ?? '';
-    const target = receiverOf(call);
-    const changes = NAMED_IN_PLACE.test(name) && !givesModule(name);
-    return changes && target !== undefined ? { target, values: given } : undefined;
-  }
-  const [target, ...values] = given;
-  const changes = NAMED_IN_PLACE.test(path) && !path.startsWith(INITIALIZERS);
-  return changes && target !== undefined ? { target, values } : undefined;
-}
-
-function byAssignment(node: PyNode): InPlace | undefined {
-  const left = node.left;
-  const right = node.right;
-  if (left === undefined || right === undefined) return undefined;
-  if (node.type === 'augmented_assignment') return { target: left, values: [right] };
-  const target = node.type === 'assignment' && left.type === 'subscript' ? left.value : undefined;
-  return target === undefined ? undefined : { target, values: [right] };
 }
 
 /**

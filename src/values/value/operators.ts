@@ -19,14 +19,17 @@ import { isMethodOfLibraries, isOfKnownPackage } from './plain.js';
 /** `kept.__rshift__(y)`, as `kept >> y` runs it. */
 export interface OperatorCall {
   readonly name: string;
-  /** Whose method it is. */
-  readonly object: PyNode;
+  /** Whose method it is; undefined where that is somewhere else. */
+  readonly object: PyNode | undefined;
   readonly given: PyNode;
 }
 
 /** The methods of classes of the project that an operator may run. */
 export function operatorCalls(module: PyModule, node: PyNode): readonly OperatorCall[] {
-  return methodsRun(module, node).filter(({ name, object }) => mayBeProjectObject(module, object, name));
+  return methodsRun(module, node).filter(
+    ({ object }) =>
+      object === undefined || object.text === classAround(object)?.self || mayBeProjectObject(module, object),
+  );
 }
 
 function methodsRun(module: PyModule, node: PyNode): readonly OperatorCall[] {
@@ -53,13 +56,18 @@ function methodsRun(module: PyModule, node: PyNode): readonly OperatorCall[] {
         : node.closest('delete_statement') === undefined
           ? '__getitem__'
           : '__delitem__';
-      return keys.map((given) => ({ name, object, given }));
+      return keys.flatMap(partsOfKey).map((given) => ({ name, object, given }));
     }
     case 'call':
       return byFunction(module, node);
     default:
       return [];
   }
+}
+
+/** `a` and `b` of `kept[a:b]`. */
+function partsOfKey(key: PyNode): readonly PyNode[] {
+  return key.type === 'slice' ? key.named : [key];
 }
 
 function between(sign: string, left: PyNode, right: PyNode): readonly OperatorCall[] {
@@ -73,11 +81,20 @@ function between(sign: string, left: PyNode, right: PyNode): readonly OperatorCa
   ];
 }
 
-/** `operator.rshift(kept, y)`, `map(operator.rshift, all, ys)`; `sum(values, kept)`, which adds them up. */
+/**
+ * `operator.rshift(kept, y)`, `map(operator.rshift, all, ys)`; `kept.__rshift__(y)`; `sum(values, kept)`, which adds them up;
+ * `operator.itemgetter(y)`, of whatever that is given.
+ */
 function byFunction(module: PyModule, call: PyNode): readonly OperatorCall[] {
   const callee = call.function;
   if (callee === undefined) return [];
   const given = givenTo(call).map(argumentValue);
+  const { object: receiver, attribute } = callee;
+  const own = attribute?.text ?? '';
+  if (receiver !== undefined && /^__(?!init__|call__)\w+__$/.test(own))
+    return given.map((each) => ({ name: own, object: receiver, given: each }));
+  if (qualifiedName(module, callee) === ITEM_GETTER)
+    return given.map((each) => ({ name: '__getitem__', object: undefined, given: each }));
   const known = isUnbound(module, callee) ? builtin(callee.text)?.operators : undefined;
   const names = known ?? [callee, ...given].flatMap((each) => ofOperatorModule(module, each));
   return names.flatMap((name) =>
@@ -85,23 +102,19 @@ function byFunction(module: PyModule, call: PyNode): readonly OperatorCall[] {
   );
 }
 
+const ITEM_GETTER = 'operator.itemgetter';
+
 function ofOperatorModule(module: PyModule, value: PyNode): readonly string[] {
   const [, own] = /^operator\._*(\w+?)_*$/.exec(qualifiedName(module, value) ?? '') ?? [];
   return own === undefined ? [] : [`__${own}__`, `__r${own}__`];
 }
 
 /** `self.tracker.log(y)`, `current().log(y)`, `super().log(y)`: a method of the project by the name of another. */
-export function mayBeProjectObject(
-  module: PyModule,
-  receiver: PyNode,
-  name: string,
-  seen = new Set<PyNode>(),
-): boolean {
+export function mayBeProjectObject(module: PyModule, receiver: PyNode, seen = new Set<PyNode>()): boolean {
   const object = unparenthesized(receiver);
   if (seen.has(object)) return false;
   seen.add(object);
-  const mayBe = (value: PyNode | undefined) =>
-    value !== undefined && mayBeProjectObject(module, value, name, seen);
+  const mayBe = (value: PyNode | undefined) => value !== undefined && mayBeProjectObject(module, value, seen);
   const path = qualifiedName(module, object.function ?? object);
   if (path !== undefined) return !isOfKnownPackage(path);
   switch (object.type) {
@@ -120,9 +133,7 @@ export function mayBeProjectObject(
       if (ways.length === 0) return builtin(object.text) === undefined;
       return ways.some((way) => {
         if (way.kind === 'loop') return mayBe(way.iterable);
-        // What a function is given to take elements of is a batch, unless that shows.
-        if (!('value' in way)) return ofTensor(name) === undefined && name !== '__getitem__';
-        return mayBe(way.value);
+        return !('value' in way) || mayBe(way.value);
       });
     }
     case 'attribute':

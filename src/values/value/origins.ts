@@ -25,6 +25,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { CALLED, type Suspect } from '../effects/differentiators.js';
 import { gradUseBehind } from '../effects/elsewhere.js';
 import { forwardFacts } from '../effects/forward-index.js';
+import { isTaker, takesAnyOf } from '../effects/taken-by-text.js';
 import { isOfPython } from './plain.js';
 
 export type Answer = 'clean' | 'unknown' | Suspect;
@@ -70,6 +71,8 @@ export class Origins {
       case 'identifier':
       case 'attribute':
         return this.#named(module, target, hops);
+      case 'named_expression':
+        return this.of(module, target.value, hops);
       case 'subscript':
         return this.#among(module, target.value, hops);
       // More may be put into a container than it is made of.
@@ -104,6 +107,9 @@ export class Origins {
     const callee = call.function;
     const path = callee && qualifiedName(module, callee);
     if (path === PARTIAL) return this.of(module, argumentsOf(call)[0], hops + 1);
+    const any = takesAnyOf(module, call);
+    if (any !== undefined && !isModule(module, any))
+      return { name: any.text, place: placeOf(module, call), clause: 'any method of which this may be' };
     const receiver = path === undefined ? receiverOf(call) : undefined;
     const name = methodName(call) ?? '';
     // `Net().to(device)` is the network itself.
@@ -153,6 +159,8 @@ export class Origins {
         };
       }
     }
+    const own = methodNamed(made.module, made.node, '__call__');
+    if (own !== undefined) this.functions.push({ module: made.module, node: own });
     // What it calls in turn is looked for in the whole project.
     return this.whenCalled(made.module, made) ?? 'clean';
   }
@@ -163,6 +171,8 @@ export class Origins {
       return { name: path, place: placeOf(module, target), clause: 'which differentiates' };
     const definition = definedAnywhere(module, target);
     if (definition !== undefined) return this.#defined(definition);
+    if (isTaker(module, target))
+      return { name: target.text, place: placeOf(module, target), clause: 'which may give `backward`' };
     if (path !== undefined) {
       const bound = boundElsewhere(module, path);
       if (bound?.node.type === 'assignment') return this.of(bound.module, bound.node.right, hops + 1);
@@ -213,6 +223,12 @@ function worst(answers: readonly Answer[]): Answer {
     answers.find((answer) => typeof answer === 'object') ??
     (answers.length === 0 || answers.includes('unknown') ? 'unknown' : 'clean')
   );
+}
+
+/** By a path that leads to a file, or to a package: it has functions, which are looked for by themselves. */
+function isModule(module: PyModule, value: PyNode): boolean {
+  const path = qualifiedName(module, value);
+  return path !== undefined && (module.around.text(path) !== undefined || !mayBeOfProject(module, path));
 }
 
 export function isBuiltin(module: PyModule, callee: PyNode): boolean {
