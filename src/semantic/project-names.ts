@@ -88,19 +88,29 @@ function redefines(alone: PyModule, name: string): boolean {
 
 /** Classes of other files that inherit from one of this name, directly or not. */
 export function subclassesElsewhere(module: PyModule, name: string): readonly NamedClass[] | undefined {
+  return subclassesOf(module, name)?.elsewhere;
+}
+
+/** Whether a class of the project inherits from another one, by their names; also where too many have those. */
+export function mayBeSubclass(module: PyModule, name: string, base: string): boolean {
+  return subclassesOf(module, base)?.names.has(name) !== false;
+}
+
+/** `names`: of those of this file too, and other names that they are given. */
+const subclassesOf = remembered((module: PyModule, name: string) => {
   const found = new Map<string, NamedClass>();
-  const own = subclassesIn(module.alone, name).filter((each) => typeof each === 'string');
-  const names = new Set([name, ...own]);
+  const names = new Set([name]);
   for (const at of names) {
     const files = module.around.summaries({ word: at, beside: [] }, subclassesIn);
     if (files === undefined || names.size > MOST_SUBCLASSES) return undefined;
-    for (const each of files.flat()) {
+    const others = files.flat();
+    for (const each of others)
       if (typeof each !== 'string' && !found.has(each.name)) found.set(each.name, each);
+    for (const each of [...subclassesIn(module.alone, at), ...others])
       names.add(typeof each === 'string' ? each : each.name);
-    }
   }
-  return [...found.values()];
-}
+  return { elsewhere: [...found.values()], names };
+});
 
 const MOST_SUBCLASSES = 64;
 
@@ -140,11 +150,15 @@ export function settersElsewhere(
   name: string,
 ): readonly AttributeWrite[] | undefined {
   const owner = classNode.name?.text ?? '';
-  const bases = lineageOf(module, classNode).elsewhere.map(({ node }) => node.name?.text);
-  const family = subclassesElsewhere(module, owner);
-  const names = new Set([undefined, owner, ...bases, ...(family ?? []).map((each) => each.name)]);
-  const writes = family && attributeWritesElsewhere(module, name);
-  return writes?.filter((write) => names.has(write.owner));
+  const heirs = subclassesElsewhere(module, owner);
+  if (heirs === undefined) return undefined;
+  const bases = lineageOf(module, classNode).elsewhere.map((base) => namedClass(base.module, base.node));
+  const family = [...bases, ...heirs];
+  const names = new Set([undefined, owner, ...family.map((each) => each.name)]);
+  const writes = attributeWritesElsewhere(module, name)?.filter((write) => names.has(write.owner));
+  // A property takes what is set, and gives what it likes.
+  const given = family.filter(({ members }) => members.includes(name));
+  return writes && [...writes, ...given.map((each) => ({ owner: each.name, made: undefined }))];
 }
 
 /** Where other files of the project set an attribute of a name. */
@@ -167,9 +181,9 @@ function attributeWritesIn(alone: PyModule, name: string): readonly AttributeWri
   return [...assigned, ...byText];
 }
 
-/** `for name in ("student", "teacher"): setattr(trainer, name, net)`: a file with the name in quotes that sets attributes by text. */
+/** `for name in ("student", "teacher"): setattr(trainer, name, net)`, `vars(trainer).update(teacher=net)`. */
 export function setsByText({ code }: PyModule, name: string): boolean {
-  return SETS_BY_TEXT.test(code) && new RegExp(`["']${name}["']`).test(code);
+  return SETS_BY_TEXT.test(code) && new RegExp(`["']${name}["']|\\.update\\([^)]*\\b${name}\\s*=`).test(code);
 }
 
 function madeFor(alone: PyModule, target: PyNode): string | undefined {

@@ -43,11 +43,16 @@ interface ForwardFacts extends Runs {
 /** What code runs that something else gave it. */
 interface Runs {
   /** Calls of what it holds or is given: `self.op(u, x)`, where `op` is an argument of the constructor. */
-  readonly runs: readonly Passed[];
+  readonly runs: readonly Run[];
   /** Functions of other files that it hands values to, which may be functions. */
   readonly hands: readonly string[];
   /** What it takes out of an object by a text, and so may run. */
   readonly takes: readonly Taken[];
+}
+
+/** `method`: of its own class, in place of which something may be set. */
+export interface Run extends Passed {
+  readonly method?: string;
 }
 
 /** Of this file and of the other files of the project; undefined where those are too many. */
@@ -93,8 +98,8 @@ const PUT_BY_TEXT =
 export const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);
 
 /** Calls of what is held where something is gone through: `self.transform(x)` of a dataset. Undefined where those are too many. */
-export const iterationRuns = remembered((module: PyModule): readonly Passed[] | undefined => {
-  const found: Passed[] = [...module.alone.memo(iterationRunsIn, module.alone)];
+export const iterationRuns = remembered((module: PyModule): readonly Run[] | undefined => {
+  const found: Run[] = [...module.alone.memo(iterationRunsIn, module.alone)];
   for (const word of ITERATED) {
     const files = summariesTogether(module, { word, beside: [] }, iterationRunsIn);
     if (files === undefined) return undefined;
@@ -103,7 +108,7 @@ export const iterationRuns = remembered((module: PyModule): readonly Passed[] | 
   return found;
 });
 
-function iterationRunsIn(module: PyModule): readonly Passed[] {
+function iterationRunsIn(module: PyModule): readonly Run[] {
   if (!module.mentions(/\bdef[\s\\]+__(?:iter|next|getitems?)__/)) return [];
   const functions = functionsOf(module).filter((each) => ITERATED.has(each.name?.text ?? ''));
   return runsIn(module, functions).runs;
@@ -121,14 +126,17 @@ const ANYTHING: Passed = { positional: 0, all: 0, isSpread: true };
 function runsIn(module: PyModule, functions: readonly PyNode[]): Runs {
   const code = new Set(functions.flatMap((each) => [each, ...reachedFrom(module, each)]));
   const calls = new Set([...code].flatMap((each) => [...each.walk()].filter(({ type }) => type === 'call')));
-  const runs: Passed[] = [];
+  const runs: Run[] = [];
   const hands = new Set<string>();
   const takes: Taken[] = [];
   for (const call of calls) {
+    const callee = call.function;
     takes.push(...takenBy(module, call));
     if (runsGiven(module, call)) runs.push(givenOn(call));
     else if (runsValue(module, call)) runs.push(passedBy(call));
-    else if (call.function !== undefined && !isOwnLayer(module, call.function)) runs.push(ANYTHING);
+    else if (callee !== undefined && !isOwnLayer(module, callee)) runs.push(ANYTHING);
+    const method = calledDefinition(module, call) === undefined ? undefined : methodName(call);
+    if (method !== undefined) runs.push({ ...passedBy(call), method });
     const path = calledPath(module, call);
     if (
       path !== undefined &&

@@ -1,5 +1,4 @@
-import { NN_MODULE, SPECIAL_METHODS } from '../../library/names.js';
-import { isModuleClass } from '../../library/paths.js';
+import { SPECIAL_METHODS } from '../../library/names.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, classAround, heirsOf } from '../../semantic/definitions.js';
@@ -28,7 +27,8 @@ import { putsOnObject, setsMade } from './foreign-layers.js';
 import { forwardFacts, ITERATED, iterationRuns, runsOnlyLayers } from './forward-index.js';
 import { SETS_MODE } from './grad.js';
 import { isHandedOnByName } from './handed-on.js';
-import { isAskedAsNetwork, isStranger } from './strangers.js';
+import { bound, isMixedIn, isRunByCall, runsOfGiven } from './inherited.js';
+import { isAskedAsNetwork } from './strangers.js';
 
 /** `` `Potential` (`train.py:12`), whose forward … `` */
 function suspectInWords({ name, place, clause }: Suspect): string {
@@ -84,27 +84,15 @@ function differentiatesWhenCalled(
 ): Suspect | undefined {
   const found = suspectAround(
     module,
-    ({ name, owner, mayBeModule, inherits, file }) =>
-      owner !== undefined &&
-      (CALLED.has(name) || inherits.some((path) => hasForward(module, path))) &&
-      (mayBeModule || !isNetwork) &&
-      mayBe({ owner, file }),
+    (each) =>
+      each.owner !== undefined &&
+      isRunByCall(module, each) &&
+      (each.mayBeModule || !isNetwork || isMixedIn(module, each.owner)) &&
+      mayBe({ owner: each.owner, file: each.file }),
     suspectClass,
   );
   const isClosed = made !== undefined && runsOnlyLayers(made) && !module.memo(putsSuspects, module);
   return found !== undefined || isClosed ? found : module.memo(heldByForward, module);
-}
-
-/** `class Mine(nn.TransformerEncoderLayer)`: a forward that is not in the project, and may run what its heirs put in place. */
-function hasForward(module: PyModule, path: string): boolean {
-  if (isModuleClass(path)) return path !== NN_MODULE;
-  return isStranger(module, path) && !isAnywhere(module, path.slice(path.lastIndexOf('.') + 1), hasClass);
-}
-
-function hasClass(alone: PyModule, name: string): boolean {
-  return alone
-    .words(name)
-    .some((node) => node.parent?.type === 'class_definition' && node.parent.name === node);
 }
 
 /** Whether a function that differentiates is put on some object, where a layer may find it. */
@@ -120,7 +108,8 @@ function heldByForward(module: PyModule): Suspect | undefined {
   if (some === undefined) return undefined;
   const facts = forwardFacts(module);
   if (facts === undefined) return unread(module);
-  const { isReplaced, runs, takes } = facts;
+  const { isReplaced, takes } = facts;
+  const runs = runsOfGiven(module, facts.runs);
   const found = suspectAround(
     module,
     (each) =>
@@ -181,8 +170,9 @@ const LOGGING_BASE = /(?:Handler|Filter|Formatter|Logger|LoggerAdapter)$/;
 function heldByIterated(module: PyModule): Suspect | undefined {
   const some = suspectAround(module, ({ name }) => !CALLED.has(name));
   if (some === undefined) return undefined;
-  const runs = iterationRuns(module);
-  if (runs === undefined) return unread(module);
+  const facts = iterationRuns(module);
+  if (facts === undefined) return unread(module);
+  const runs = runsOfGiven(module, facts);
   return suspectAround(
     module,
     (each) =>
@@ -231,13 +221,11 @@ export function differentiatingAttribute(module: PyModule, call: PyNode): Suspec
 /** A function that differentiates, is handed around and takes what a call gives. */
 export function functionTaking(module: PyModule, call: PyNode): Suspect | undefined {
   const given = passedBy(call);
-  // Set on a class, or by `MethodType`, it gets the object first.
-  const bound = { ...given, positional: given.positional + 1, all: given.all + 1 };
   return suspectAround(
     module,
     (each) =>
       !CALLED.has(each.name) &&
-      (mayTake(each.arity, given) || mayTake(each.arity, bound)) &&
+      (mayTake(each.arity, given) || mayTake(each.arity, bound(given))) &&
       isHandedOn(module, each),
   );
 }

@@ -1,7 +1,7 @@
 import { givesModule, row } from '../../library/library.js';
 import { CONTAINERS, PARTIAL, UNPICKLES } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
-import { attributeValues } from '../../semantic/attributes.js';
+import { attributeValues, attributeValuesInProject } from '../../semantic/attributes.js';
 import { methodNamed } from '../../semantic/definitions.js';
 import { boundElsewhere, type Elsewhere, mayBeOfProject } from '../../semantic/elsewhere.js';
 import type { Definition } from '../../semantic/flow.js';
@@ -179,8 +179,9 @@ export class Origins {
       return mayBeOfProject(module, path) ? 'unknown' : 'clean';
     }
     if (target.type === 'attribute') {
-      const values = attributeValues(module, target);
-      return values === undefined ? 'unknown' : worst(values.map((each) => this.of(module, each, hops + 1)));
+      const values = (attributeValues(module, target) ?? []).map((each) => this.of(module, each, hops + 1));
+      const isAll = attributeValuesInProject(module, target) !== undefined;
+      return worst(isAll ? values : [...values, 'unknown']);
     }
     return worst(waysGiven(module, target).map((way) => this.#given(module, way, hops)));
   }
