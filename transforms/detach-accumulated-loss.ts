@@ -13,6 +13,7 @@
 import {
   type Addition,
   type Answer,
+  enclosingFunction,
   enclosingLoops,
   graphCarrier,
   hasDetach,
@@ -27,6 +28,7 @@ import {
   onlyReadOutside,
   Proof,
   type PyNode,
+  requireOriginals,
   type Site,
   shown,
   type Transform,
@@ -148,6 +150,8 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
     proof.meet(...record.gates);
     if (total.scope.kind === 'module' && !record.spent && !isOfProgramOnly(module, total.name))
       proof.require('unknown', onlyReadOutside(module, total.name));
+    for (const { value } of kept.slice(0, 1))
+      requireOriginals(proof, module, enclosingFunction(value) ?? module.root);
     for (const { value } of kept) edit.appendCall(graphCarrier(module, value), '.detach()');
     if (proof.holds) proof.because(...record.reasons);
     return edit.done(`Detach what is added to \`${total.name}\``, proof);

@@ -24,6 +24,7 @@ import {
   onlyReadOutside,
   Proof,
   type PyNode,
+  requireOriginals,
   type Site,
   type Transform,
   valueOf,
@@ -122,6 +123,7 @@ export const detachAppendedLoss: Transform<ListSite> = {
     proof.meet(...record.gates);
     if (list.scope.kind === 'module' && !record.spent && !isOfProgramOnly(module, list.name))
       proof.require('unknown', onlyReadOutside(module, list.name));
+    requireOriginals(proof, module, list.scope.node);
     for (const value of values) edit.appendCall(graphCarrier(module, value), '.detach()');
     if (proof.holds) proof.because(...record.reasons);
     return edit.done(`Detach what is appended to \`${list.name}\``, proof);

@@ -27,6 +27,7 @@ import {
   ONLY_READ,
   Proof,
   type PyModule,
+  requireOriginals,
   type Site,
   shown,
   storeGates,
@@ -156,6 +157,7 @@ export const detachLoggedTensor: Transform<LogSite> = {
         'unknown',
         ask('works-without-graph')`Does what \`${shown(store)}\` runs work without the graph of the tensor?`,
       );
+    requireOriginals(proof, module, enclosingFunction(store) ?? module.root);
     for (const value of values) edit.appendCall(graphCarrier(module, value), '.detach()');
     if (proof.holds) proof.because(...record.reasons);
     return edit.done(`Detach what \`${shown(store)}\` keeps`, proof);

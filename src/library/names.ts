@@ -131,6 +131,7 @@ export const MULTIHEAD_ATTENTION = 'torch.nn.MultiheadAttention';
 /** What holds other layers and does nothing of its own. */
 export const LAYER_CONTAINERS: ReadonlySet<string> = new Set(['torch.nn.ModuleList', 'torch.nn.Sequential']);
 
+export const AUTOGRAD = 'torch.autograd';
 export const PARTIAL = 'functools.partial';
 
 export const ORDERED_DICT = 'collections.OrderedDict';

@@ -3,8 +3,7 @@ import type { PyNode } from '../syntax/node.js';
 import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
 import type { Scope } from './scope.js';
-import { mayBring, starImports, within } from './stars.js';
-import { plainString } from './strings.js';
+import { handsOn, mayBring, starImports, within } from './stars.js';
 
 /** Aliases such as `F = torch.nn.functional` are followed this far. */
 const MAX_ALIAS_HOPS = 4;
@@ -38,7 +37,11 @@ function qualify(module: PyModule, expression: PyNode, hops: number): string | u
   }
   if (expression.type !== 'identifier') return undefined;
   const scope = module.resolve(expression);
-  if (scope !== undefined) return boundPath(module, scope, expression.text, hops);
+  if (scope !== undefined) {
+    const isStarredOver =
+      scope === module.scope && starImports(module).length > 0 && module.memo(isRebound, expression.text);
+    return isStarredOver ? undefined : boundPath(module, scope, expression.text, hops);
+  }
   const starred = starImports(module).length === 0 ? ABSENT : module.memo(starredName, expression.text);
   return starred === UNKNOWN || starred === ABSENT ? undefined : starred;
 }
@@ -61,6 +64,19 @@ function findStarred(module: PyModule, name: string, hops: number): Starred {
   return ABSENT;
 }
 
+/** Whether `from x import *` of the project, below the import of a library's name, puts something else there. */
+export function isRebound(module: PyModule, name: string): boolean {
+  const path = boundPath(module, module.scope, name, 0);
+  if (path === undefined || !isPackage(path)) return false;
+  const writes = module.writes(module.scope, name);
+  return starImports(module).some(({ from, statement }) => {
+    if (module.around.text(from) === undefined || writes.some(({ start }) => start > statement.start))
+      return false;
+    const brought = broughtBy(module, from, name, 0);
+    return brought !== ABSENT && brought !== path;
+  });
+}
+
 function broughtBy(module: PyModule, from: string, name: string, hops: number): Starred {
   if (hops > MAX_STAR_HOPS) return UNKNOWN;
   if (module.around.text(from) === undefined) {
@@ -73,19 +89,9 @@ function broughtBy(module: PyModule, from: string, name: string, hops: number): 
   if (other === undefined || handed === undefined) return UNKNOWN;
   if (!handed) return ABSENT;
   if (!other.scope.has(name)) return findStarred(other, name, hops + 1);
-  const path = boundPath(other, other.scope, name, 0);
+  const path =
+    hops < MAX_STAR_HOPS && isRebound(other, name) ? undefined : boundPath(other, other.scope, name, 0);
   return path !== undefined && isPackage(path) ? path : UNKNOWN;
-}
-
-/** Whether `import *` takes a name of a module, as far as its `__all__` goes. */
-function handsOn({ scope, text }: PyModule, name: string): boolean | undefined {
-  if (!scope.has('__all__')) return true;
-  if (/__all__\s*[.+]/.test(text)) return undefined;
-  const [only, ...others] = scope.bindings('__all__');
-  const list = only?.parent?.type === 'assignment' ? only.parent.right : undefined;
-  if (others.length > 0 || (list?.type !== 'list' && list?.type !== 'tuple')) return undefined;
-  const names = list.named.filter(({ type }) => type !== 'comment').map(plainString);
-  return names.includes(undefined) ? undefined : names.includes(name);
 }
 
 function isPackage(path: string): boolean {

@@ -1,8 +1,10 @@
 import type { PyNode } from '../syntax/node.js';
 import { definitionOf } from './flow.js';
+import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { unparenthesized } from './statements.js';
 import { plainString } from './strings.js';
+import { isUnbound } from './variables.js';
 
 /** What an expression says, and where it is written. */
 export interface Written {
@@ -37,13 +39,14 @@ export function onlyUse(module: PyModule, { variable }: Written): 'yes' | 'unkno
 }
 
 /** `[]`, `{}`, `defaultdict(list)`: nobody else holds it yet. */
-export function isFreshContainer(value: PyNode): boolean {
-  const { type } = unparenthesized(value);
+export function isFreshContainer(module: PyModule, value: PyNode): boolean {
+  const { type, function: callee } = unparenthesized(value);
   if (/^(?:list|dictionary|set)(?:_comprehension)?$/.test(type)) return true;
-  return type === 'call' && FRESH.test(value.function?.text ?? '');
+  if (type !== 'call' || callee === undefined) return false;
+  const path = qualifiedName(module, callee);
+  if (path !== undefined) return /^collections\.(?:defaultdict|deque|OrderedDict)$/.test(path);
+  return isUnbound(module, callee) && /^(?:list|dict|set)$/.test(callee.text);
 }
-
-const FRESH = /^(?:collections\.)?(?:list|dict|set|defaultdict|deque|OrderedDict)$/;
 
 export function elementsOf(value: PyNode): readonly PyNode[] | undefined {
   const plain =

@@ -81,7 +81,9 @@ function isOwn(module: PyModule, classNode: PyNode | undefined): boolean {
 /** Settings may name what a file imports by a text. */
 function mayBeFoundByText(module: PyModule, definition: PyNode): boolean {
   if (module.mentions(BY_TEXT) || isReachedByText(module, definition)) return true;
-  return FINDERS.some((word) => module.around.summaries({ word, beside: [] }, isThere)?.length !== 0);
+  return FINDERS.some(
+    (word) => module.around.summaries({ word, beside: [] }, names)?.includes(true) !== false,
+  );
 }
 
 /** What gives functions and classes by a text. */

@@ -7,7 +7,7 @@ import { plainString } from './strings.js';
 import { isTestFile } from './test-code.js';
 
 /** One place that puts something else where a library has a function or a class. */
-interface Replacement {
+export interface Replacement {
   readonly path: string;
   readonly file: string;
 }
@@ -43,6 +43,37 @@ export const replacedByName = remembered((module: PyModule, name: string): strin
   const replaced = found.find(({ path }) => path.endsWith(`.${name}`));
   return replaced && `\`${replaced.file}\``;
 });
+
+/** The first method of torch's tensors, modules or layers that the project replaces: `nn.Linear.forward = …`. */
+export function methodReplaced(module: PyModule): Replacement | undefined {
+  return module.memo(findMethodReplaced, module);
+}
+
+/** What is called by its class, and what runs a layer. */
+const METHODS: readonly (readonly [word: string, needs: readonly string[]])[] = [
+  ['Tensor', ['Tensor.']],
+  ['Module', ['Module.']],
+  ['forward', ['.forward =', '.forward=']],
+  ['__call__', ['.__call__ =', '.__call__=']],
+];
+
+function findMethodReplaced(module: PyModule): Replacement | undefined {
+  for (const [word, needs] of METHODS) {
+    const others = module.around.summaries({ word, beside: [], needs }, methodsReplacedIn) ?? [];
+    const found = [...methodsReplacedIn(module.alone, word), ...others.flat()];
+    const replaced = found.find(({ path }) => path.startsWith('torch.'));
+    if (replaced !== undefined) return replaced;
+  }
+  return undefined;
+}
+
+function methodsReplacedIn(alone: PyModule, word: string): readonly Replacement[] {
+  if (!/^[A-Z]/.test(word)) return replacementsIn(alone, word);
+  const methods = alone.text.matchAll(new RegExp(`\\b${word}\\.(\\w+)[ \\t]*=(?!=)`, 'g'));
+  return [...new Set([...methods].map(([, name = '']) => name))].flatMap((name) =>
+    replacementsIn(alone, name),
+  );
+}
 
 function replacementsIn(alone: PyModule, word: string): readonly Replacement[] {
   const { path: file, text } = alone;

@@ -1,5 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
+import { wholeWord } from '../text/words.js';
 import type { PyModule } from './module.js';
+import { plainString } from './strings.js';
 
 export interface StarImport {
   readonly from: string;
@@ -41,4 +43,35 @@ export function mayBring(module: PyModule, from: string, name: string, hops = 0)
 /** The dotted name of what a module holds: `.lib` and `Net` are `.lib.Net`. */
 export function within(from: string, name: string): string {
   return `${from}${from.endsWith('.') ? '' : '.'}${name}`;
+}
+
+/** Whether `import *` takes a name of a module, as far as its `__all__` goes. */
+export function handsOn({ scope, text }: PyModule, name: string): boolean | undefined {
+  if (!scope.has('__all__')) return true;
+  if (/__all__\s*[.+]/.test(text)) return undefined;
+  const [only, ...others] = scope.bindings('__all__');
+  const list = only?.parent?.type === 'assignment' ? only.parent.right : undefined;
+  if (others.length > 0 || (list?.type !== 'list' && list?.type !== 'tuple')) return undefined;
+  const names = list.named.filter(({ type }) => type !== 'comment').map(plainString);
+  return names.includes(undefined) ? undefined : names.includes(name);
+}
+
+/** Whether a file of the project that the file takes by `from x import *` binds a name, so that it is not Python's own. */
+export function isStarred(module: PyModule, name: string): boolean {
+  return !name.startsWith('_') && starImports(module).length > 0 && module.memo(findStarred, name);
+}
+
+function findStarred(module: PyModule, name: string): boolean {
+  return starImports(module).some(({ from }) => isBrought(module, from, name, 0));
+}
+
+function isBrought(module: PyModule, from: string, name: string, hops: number): boolean {
+  const text = module.around.text(from);
+  if (text === undefined || hops > MAX_HOPS || !mayBring(module, from, name)) return false;
+  const other = module.around.module(from);
+  if (other === undefined) return wholeWord(name).test(text);
+  if (handsOn(other, name) === false) return false;
+  return (
+    other.scope.has(name) || starImports(other).some((star) => isBrought(other, star.from, name, hops + 1))
+  );
 }

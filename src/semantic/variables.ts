@@ -1,6 +1,8 @@
+import { PYTHON_NAMES } from '../library/python.js';
 import type { PyNode } from '../syntax/node.js';
 import { type Definition, definitionOf, reachingDefinitions } from './flow.js';
 import type { PyModule } from './module.js';
+import { isStarred } from './stars.js';
 
 /** Where the file writes the variable that an identifier names. */
 export function writesOf(module: PyModule, identifier: PyNode | undefined): readonly PyNode[] {
@@ -31,9 +33,10 @@ export function onlyValue(module: PyModule, identifier: PyNode): PyNode | undefi
   return only?.kind === 'value' && others.length === 0 ? only.value : undefined;
 }
 
-/** A name that the file binds nowhere: one of Python's own, unless a star import brings it. */
+/** A name that the file binds nowhere: one of Python's own, unless a star import brings it; one of those is none where the project has another. */
 export function isUnbound(module: PyModule, name: PyNode | undefined): boolean {
-  return name?.type === 'identifier' && module.resolve(name) === undefined;
+  if (name?.type !== 'identifier' || module.resolve(name) !== undefined) return false;
+  return !PYTHON_NAMES.has(name.text) || !isStarred(module, name.text);
 }
 
 /** A variable of a function, or of one inside it. */

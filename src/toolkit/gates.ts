@@ -1,18 +1,19 @@
+import { row } from '../library/library.js';
 import { caughtElsewhere } from '../semantic/catching.js';
 import { shadowingOption } from '../semantic/command-line.js';
 import { definedElsewhere, type Elsewhere } from '../semantic/elsewhere.js';
 import type { Gate } from '../semantic/gate.js';
 import { placeOf, shown } from '../semantic/gate.js';
 import { arrives, type Given } from '../semantic/given.js';
-import { qualifiedName } from '../semantic/imports.js';
+import { isRebound, qualifiedName } from '../semantic/imports.js';
 import { onlyUse, type Written } from '../semantic/literals.js';
 import type { PyModule } from '../semantic/module.js';
-import { ask } from '../semantic/question.js';
-import { replacedByName, replacedInProject } from '../semantic/replaced.js';
+import { ask, type Question } from '../semantic/question.js';
+import { methodReplaced, replacedByName, replacedInProject } from '../semantic/replaced.js';
 import { standingOf } from '../semantic/standing.js';
 import { definitionRun } from '../semantic/star-imports.js';
 import { starImports, within } from '../semantic/stars.js';
-import { decoratorsOf, enclosingFunction } from '../semantic/statements.js';
+import { decoratorsOf, enclosingFunction, rootOf } from '../semantic/statements.js';
 import type { PyNode } from '../syntax/node.js';
 import { argumentsCalls, argumentsTakers } from '../torch/huggingface/huggingface.js';
 import type { Proof } from './proof.js';
@@ -131,21 +132,35 @@ export function requireOriginals(proof: Proof, module: PyModule, part: PyNode): 
     parts = calls.flatMap((each) => {
       const callee = each.node.function;
       const found = callee && definitionRun(each.module, callee);
-      const name = found?.node.name?.text ?? (callee && ownMember(each.module, callee));
-      if (callee === undefined || name === undefined || seen.has(found?.node ?? callee)) return [];
+      if (callee === undefined || seen.has(found?.node ?? callee)) return [];
       seen.add(found?.node ?? callee);
-      const by = proof.holds ? (replacedByName(module, name) ?? starredOver(each.module, callee)) : undefined;
-      if (by !== undefined)
-        proof.require(
-          'unknown',
-          ask(
-            'replacement-alike',
-          )`Does what ${by} puts in the place of \`${name}\` only read what it is given?`,
-        );
+      const name = found?.node.name?.text ?? ownMember(each.module, callee);
+      const by = proof.holds ? replacementOf(module, { ...each, node: callee }, name) : undefined;
+      if (by !== undefined) proof.require('unknown', onlyReadsGiven(by, name ?? callee.text));
       return found ?? [];
     });
   }
+  const method = proof.holds ? methodReplaced(module) : undefined;
+  if (method !== undefined) proof.require('unknown', onlyReadsGiven(`\`${method.file}\``, method.path));
   return proof;
+}
+
+function onlyReadsGiven(by: string, name: string): Question {
+  return ask(
+    'replacement-alike',
+  )`Does what ${by} puts in the place of \`${name}\` only read what it is given?`;
+}
+
+/** What puts something else in the place of what is called; `name`: of a function of the project. */
+function replacementOf(
+  home: PyModule,
+  { module, node }: Elsewhere,
+  name: string | undefined,
+): string | undefined {
+  const over = starredOver(module, node);
+  if (over !== undefined || name !== undefined) return over ?? replacedByName(home, name ?? '');
+  const path = qualifiedName(module, node);
+  return path === undefined || row(path) === undefined ? undefined : replacedInProject(home, path);
 }
 
 /** `norm` of `force.Force.norm(x)`, of a class of another file. */
@@ -157,12 +172,13 @@ function ownMember(module: PyModule, callee: PyNode): string | undefined {
 
 /** The `from x import *` below the import of a name, of a file that has another one of it. */
 function starredOver(module: PyModule, callee: PyNode): string | undefined {
-  const stars = callee.type === 'identifier' ? starImports(module) : [];
-  const bound = stars.length === 0 ? [] : module.scopeOf(module.root).bindings(callee.text);
+  const stars = starImports(module);
+  const name = stars.length === 0 ? '' : rootOf(callee).text;
+  const bound = stars.length === 0 ? [] : module.scopeOf(module.root).bindings(name);
   const over = stars.find(
     ({ from, statement }) =>
       bound.some(({ start }) => start < statement.start) &&
-      definedElsewhere(module, within(from, callee.text)) !== undefined,
+      (isRebound(module, name) || definedElsewhere(module, within(from, name)) !== undefined),
   );
   return over && `\`${shown(over.statement)}\``;
 }

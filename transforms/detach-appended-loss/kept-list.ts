@@ -222,7 +222,7 @@ function listIn(module: PyModule, scope: Scope, name: string): KeptList | undefi
     if (!binds(role) || role === 'delete' || role === 'declare' || role === 'update') continue;
     const definition = definitionOf(place);
     if (module.scopeAt(place) !== scope || definition.kind !== 'value') return undefined;
-    if (!isFreshContainer(definition.value)) return undefined;
+    if (!isFreshContainer(module, definition.value)) return undefined;
     made.push(place);
   }
   const appends = places.flatMap((target) => {

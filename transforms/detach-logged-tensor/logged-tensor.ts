@@ -222,6 +222,6 @@ export function isOwnContainer(module: PyModule, root: PyNode): boolean {
   if (scope === undefined) return false;
   return module.writes(scope, root.text).every((place) => {
     const definition = binds(roleOf(place)) ? definitionOf(place) : undefined;
-    return definition?.kind === 'value' && isFreshContainer(definition.value);
+    return definition?.kind === 'value' && isFreshContainer(module, definition.value);
   });
 }

@@ -131,7 +131,7 @@ function isPlainStart(module: PyModule, place: PyNode): boolean {
   const definition = definitionOf(place);
   if (roleOf(place) === 'delete') return true;
   if (definition.kind !== 'value') return false;
-  return isFreshContainer(definition.value) || isMadeOfItself(module, definition.value, place.text);
+  return isFreshContainer(module, definition.value) || isMadeOfItself(module, definition.value, place.text);
 }
 
 function isMadeOfItself(module: PyModule, value: PyNode, name: string): boolean {
@@ -148,7 +148,7 @@ function isMadeOfItself(module: PyModule, value: PyNode, name: string): boolean 
 /** Whether the variable is still the list here, or what was made of it. */
 function heldAt(module: PyModule, place: PyNode): 'list' | 'joined' | 'either' {
   const fresh = (reachingDefinitions(module, place) ?? []).map(
-    (found) => found.kind === 'value' && isFreshContainer(found.value),
+    (found) => found.kind === 'value' && isFreshContainer(module, found.value),
   );
   return fresh.every(Boolean) ? 'list' : fresh.some(Boolean) ? 'either' : 'joined';
 }

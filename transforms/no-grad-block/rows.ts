@@ -206,6 +206,8 @@ export function isContainer(module: PyModule, holder: PyNode): boolean {
       ? attributeValues(module, holder)
       : definitionsOf(module, holder)?.map((each) => (each.kind === 'value' ? each.value : undefined));
   return (
-    values !== undefined && values.length > 0 && values.every((value) => value && isFreshContainer(value))
+    values !== undefined &&
+    values.length > 0 &&
+    values.every((value) => value && isFreshContainer(module, value))
   );
 }

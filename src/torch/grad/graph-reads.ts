@@ -163,7 +163,7 @@ function mayMakeRecord(alone: PyModule, callee: PyNode): boolean {
 }
 
 function isMadeContainer(alone: PyModule, name: PyNode): boolean {
-  return waysGiven(alone, name).some((way) => way.kind === 'value' && isFreshContainer(way.value));
+  return waysGiven(alone, name).some((way) => way.kind === 'value' && isFreshContainer(alone, way.value));
 }
 
 /** The names by which others have a value, or a part of it, already. */

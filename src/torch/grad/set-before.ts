@@ -32,7 +32,7 @@ export function isSetBefore(module: PyModule, read: PyNode, isHeld: boolean): bo
     const assignment = left?.parent;
     if (target?.text !== `${self}.${name}` || assignment?.type !== 'assignment') return [];
     if (assignment.left !== left || assignment.right === undefined) return [];
-    return isHeld && (isPart || !isNew(assignment.right)) ? [] : [target];
+    return isHeld && (isPart || !isNew(module, assignment.right)) ? [] : [target];
   });
   return targets.length > 0 && isAlwaysAfter(module, read, targets, undefined);
 }
@@ -67,8 +67,8 @@ function mayGetAnotherName(module: PyModule, read: PyNode): boolean {
 }
 
 /** Nothing is in it yet, and nobody else has it. */
-function isNew(value: PyNode): boolean {
-  return isFreshContainer(value) || /^(?:integer|float|none)$/.test(value.type);
+function isNew(module: PyModule, value: PyNode): boolean {
+  return isFreshContainer(module, value) || /^(?:integer|float|none)$/.test(value.type);
 }
 
 /** Assigning to it binds it: no property or descriptor of the file, and nobody who takes assignments. */

@@ -1,15 +1,22 @@
 import { packageOf, row } from '../../library/library.js';
-import { GRADIENT_CLUES, LR_SCHEDULERS } from '../../library/names.js';
+import { AUTOGRAD, GRADIENT_CLUES, LR_SCHEDULERS } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { classBehind } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
+import { callGiven } from '../../semantic/given-away.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import { isFreshContainer } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
 import { functionsAround, methodsByName, reachedFrom, reaching } from '../../semantic/reach.js';
-import { argumentsOf, argumentValue, enclosingClass, isCallee } from '../../semantic/statements.js';
+import {
+  argumentsOf,
+  argumentValue,
+  enclosingClass,
+  isCallee,
+  wholeName,
+} from '../../semantic/statements.js';
 import { readsOf, waysGiven } from '../../semantic/variables.js';
 import { wordAround } from '../../semantic/word-places.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -41,8 +48,9 @@ function findGradUses(module: PyModule): readonly GradUse[] {
       clue !== 'grad' || !OTHER.test(wordAround(module.text, offset));
     for (const node of module.atPlaces(clue, mayBe)) {
       const words = node.type === 'identifier' ? wordsFor(module, node) : undefined;
-      if (words !== undefined) found.set(node, { node, words });
-      for (const read of readsOfAlias(module, node))
+      const use = words === undefined ? undefined : { node, words };
+      if (use !== undefined) found.set(node, use);
+      for (const read of [...readsOfAlias(module, node), ...readsOf(module, use && aliasOf(use))])
         found.set(read, { node: read, words: `uses \`${read.text}\`` });
     }
   }
@@ -54,6 +62,20 @@ function readsOfAlias(module: PyModule, imported: PyNode): readonly PyNode[] {
   const alias = imported.closest('aliased_import')?.alias;
   const path = alias === undefined || alias === imported ? undefined : importedPath(alias);
   return path !== undefined && row(path)?.differentiates === true ? readsOf(module, alias) : [];
+}
+
+/** A function that differentiates, which is not called where it stands. */
+export function isFunctionUse({ node, words }: GradUse): boolean {
+  return /^(?:uses|takes)\b/.test(words) && !isCallee(wholeName(node));
+}
+
+/** What holds it from then on: `score` of `score = partial(torch.autograd.grad)`. */
+export function aliasOf(use: GradUse): PyNode | undefined {
+  const whole = wholeName(use.node);
+  const assignment = isFunctionUse(use)
+    ? whole.closest('assignment', 'lambda', 'block', 'module')
+    : undefined;
+  return assignment?.right?.contains(whole) === true ? assignment.left : undefined;
 }
 
 function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
@@ -109,6 +131,8 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
   if (name === 'value_and_grad' || name === 'grad_and_value')
     return call ? `calls \`${shown(target)}()\`` : undefined;
   if (path !== undefined && row(path)?.differentiates) return `uses \`${shown(target)}\``;
+  // `getattr(torch.autograd, name)`
+  if (path === AUTOGRAD && callGiven(target) !== undefined) return `takes something of \`${shown(target)}\``;
   if (name !== 'grad') return undefined;
   if (attribute) return `reads \`${shown(target)}\``;
   return call !== undefined && module.resolve(identifier) === undefined ? 'calls `grad()`' : undefined;
@@ -132,7 +156,7 @@ function isComputed(module: PyModule, name: PyNode): boolean {
   // `backward_edge = fit(points)`: whoever makes a function that differentiates, does so itself, where it shows.
   if (name.text !== 'backward' && ways.length > 0 && ways.every(({ kind }) => MADE.has(kind))) return true;
   // A list is no function; one that it may hold shows where it is put in.
-  if (ways.length > 0 && ways.every((way) => way.kind === 'value' && isFreshContainer(way.value)))
+  if (ways.length > 0 && ways.every((way) => way.kind === 'value' && isFreshContainer(module, way.value)))
     return true;
   const around = name.closest('call');
   if (around !== undefined && row(calledPath(module, around) ?? '') === undefined) return false;

@@ -16,13 +16,8 @@ import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { Origins } from '../value/origins.js';
 import { isMethodOfLibraries } from '../value/plain.js';
-import {
-  CALLED,
-  type Differentiator,
-  differentiators,
-  differentiatorsIn,
-  type Suspect,
-} from './differentiators.js';
+import { CALLED, differentiators, type Suspect } from './differentiators.js';
+import { type Differentiator, differentiatorsIn } from './differentiators-in-file.js';
 import { putsOnObject, setsMade } from './foreign-layers.js';
 import { forwardFacts, ITERATED, iterationRuns, runsOnlyLayers } from './forward-index.js';
 import { SETS_MODE } from './grad.js';

@@ -212,7 +212,8 @@ export class RecordTrace {
       if (place !== container && roleOf(place) === 'read') this.#read(place, container);
       if (!binds(roleOf(place)) || /^(?:update|delete|declare)$/.test(roleOf(place))) continue;
       const definition = definitionOf(place);
-      if (definition.kind !== 'value' || !isFreshContainer(definition.value)) this.#add('escapes', container);
+      if (definition.kind !== 'value' || !isFreshContainer(this.module, definition.value))
+        this.#add('escapes', container);
     }
   }
 
@@ -240,7 +241,7 @@ function isContainer(module: PyModule, receiver: PyNode | undefined): boolean {
     receiver?.type === 'attribute'
       ? attributeValuesInProject(module, receiver)
       : receiver && waysGiven(module, receiver).map((way) => (way.kind === 'value' ? way.value : undefined));
-  return !!values?.length && values.every((value) => value !== undefined && isFreshContainer(value));
+  return !!values?.length && values.every((value) => value !== undefined && isFreshContainer(module, value));
 }
 
 /** Nothing in the project has a function or method of this name. */

@@ -164,7 +164,7 @@ function variableMayCarry(module: PyModule, identifier: PyNode, may: May, seen: 
   const definitions = reaching.filter(({ node }) => !seen.has(node) && seen.add(node));
   const isMade = definitions.some((found: Definition) => {
     if (recordsNoGraph(module, found.node)) return found.kind === 'parameter';
-    if (found.kind === 'value' && isFreshContainer(found.value) && isHandedOut(module, identifier))
+    if (found.kind === 'value' && isFreshContainer(module, found.value) && isHandedOut(module, identifier))
       return true;
     return found.kind === 'value' || found.kind === 'update' ? may(found.value) : true;
   });
