@@ -51,6 +51,7 @@ import {
   keywordValue,
   loopToLeave,
   movesInLoops,
+  switchingFunction,
 } from './hoist-constant-tensor/loop-constant.js';
 
 interface HoistSite extends Site {
@@ -164,6 +165,12 @@ export const hoistConstantTensor: Transform<HoistSite> = {
       changesModes(module, loop ?? statement),
       'the function switches what tensors are made of, or looks at its variables by other ways than their names',
     );
+    const switching = proof.holds ? switchingFunction(module) : undefined;
+    if (switching !== undefined)
+      proof.require(
+        'unknown',
+        ask('default-stays')`Does the loop never run ${switching}, which switches what tensors are made of?`,
+      );
     const made = constant.maker.function;
     requireOriginal(proof, module, made && qualifiedName(module, made));
     if (buffer !== undefined) {

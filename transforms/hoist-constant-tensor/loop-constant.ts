@@ -1,7 +1,9 @@
 import { isExact, type Row, row } from '../../src/library/library.js';
 import { DEVICE, TENSOR_TYPES } from '../../src/library/names.js';
+import { everywhere } from '../../src/semantic/companions.js';
 import { calledDefinition } from '../../src/semantic/definitions.js';
 import { definedElsewhere } from '../../src/semantic/elsewhere.js';
+import { placeOf as placeInWords } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
@@ -13,9 +15,11 @@ import {
   enclosingLoops,
   enclosingWiths,
   hasSplat,
+  isCallee,
   methodName,
   statementOf,
   unparenthesized,
+  wholeName,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { valueOf } from '../../src/values/index.js';
@@ -221,6 +225,25 @@ export function changesModes(module: PyModule, loop: PyNode): boolean {
     const called = here !== undefined ? { module, node: here } : path && definedElsewhere(module, path);
     return called !== undefined && called !== '' && MODES.test(called.module.codeOf(called.node));
   });
+}
+
+/** Where a function of the project switches them, which the loop may come to run: a callback, a dataset, a network. */
+export function switchingFunction(module: PyModule): string | undefined {
+  for (const word of SWITCHES) {
+    const found = everywhere(module, word, switchIn);
+    const place = found === undefined ? `one of the many files with \`${word}\`` : found.find((each) => each);
+    if (place !== undefined) return place;
+  }
+  return undefined;
+}
+
+const SWITCHES: readonly string[] = ['set_default_dtype', 'set_default_device', 'set_default_tensor_type'];
+
+function switchIn(alone: PyModule, word: string): string | undefined {
+  const found = alone
+    .words(word)
+    .find((node) => isCallee(wholeName(node)) && enclosingFunction(node) !== undefined);
+  return found && placeInWords(alone, found);
 }
 
 /** The outermost loop that the statement can stand before: each loop directly inside the next. */

@@ -3,7 +3,9 @@ import { type Gate, placeOf, shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { reflectionIn } from '../../semantic/reflection.js';
+import { argumentsOf } from '../../semantic/statements.js';
 import { usesElsewhere } from '../../semantic/uses-elsewhere.js';
+import { waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { deepCopyTried } from './graph-asked.js';
 
@@ -37,6 +39,8 @@ export function reflectionGates(module: PyModule, classNode: PyNode, name: strin
         ),
       ];
   }
+  const unnamed = reflectedAnywhere(module, name);
+  if (unnamed !== undefined) return [doubt(unreached`Is \`self.${name}\` out of reach of ${unnamed}?`)];
   const copying = deepCopyTried(module);
   return copying === undefined
     ? []
@@ -54,3 +58,28 @@ function doubt(otherwise: Question): Gate {
 }
 
 const REFLECTS = /\b(?:[gs]etattr|delattr|attrgetter|getmembers|__dict__|vars|dir|case)\b|\bcopy\b/;
+
+/** Where a file that may not even name the class takes attributes of the name by a text, or all of some object. */
+function reflectedAnywhere({ around }: PyModule, name: string): string | undefined {
+  const quoted = around.summaries({ word: name, beside: TAKERS }, takesByText);
+  const walked = around.summaries({ word: 'vars', beside: [] }, walksAttributes);
+  return [...(quoted ?? []), ...(walked ?? [])].find((place) => place !== undefined);
+}
+
+/** What gives an attribute by its name. */
+const TAKERS: readonly string[] = ['getattr', 'attrgetter', '__getattribute__'];
+
+function takesByText(alone: PyModule, name: string): string | undefined {
+  const isQuoted = new RegExp(`["'](?:\\w+\\.)*${name}["']`).test(alone.code);
+  const [taker] = isQuoted ? TAKERS.flatMap((word) => alone.words(word)) : [];
+  return taker && placeOf(alone, taker);
+}
+
+/** `for part in net.modules(): vars(part)`: of objects that come one after the other, or are given. */
+function walksAttributes(alone: PyModule): string | undefined {
+  const found = alone.words('vars').find(({ parent: call }) => {
+    const [object] = call?.type === 'call' ? argumentsOf(call) : [];
+    return waysGiven(alone, object).some(({ kind }) => kind === 'loop');
+  });
+  return found && placeOf(alone, found);
+}
