@@ -1,27 +1,16 @@
 import { isOfModule } from '../../library/library.js';
-import { AUTOGRAD_FUNCTIONS, CACHING } from '../../library/names.js';
+import { AUTOGRAD_FUNCTIONS } from '../../library/names.js';
 
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { summariesTogether } from '../../semantic/companions.js';
 import { ancestryOf, attributeOfSelf, calledDefinition } from '../../semantic/definitions.js';
 import { isMissing, makerOf } from '../../semantic/elsewhere.js';
-import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsOf, methodsByName, reachedFrom } from '../../semantic/reach.js';
-import { returnsOf } from '../../semantic/returns.js';
-import {
-  calleeOf,
-  decoratorsOf,
-  enclosingClass,
-  methodName,
-  ownNodes,
-  receiverOf,
-} from '../../semantic/statements.js';
+import { enclosingClass, methodName, ownNodes, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isOfKnownPackage } from '../../values/value/plain.js';
 import { isProperty, mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
-import { nameBehind } from './called-values.js';
-import { mayHaveGraph } from './forward-stores.js';
+import { cachesGraph, keysOfDecorators } from './caching.js';
 import { keysGiven } from './given-keys.js';
 import { giverOf, isReadForGraph, isReadInProject, readsGraphIn, readsGraphOf } from './graph-reads.js';
 import { type KeptState, mayHold, type Owner, UNREAD } from './holds.js';
@@ -116,8 +105,7 @@ function keptIn(module: PyModule, name: string): ForwardKeeps {
     }
     const add = (key: string) => calls.set(`${owner} ${key}`, { owner, file: module.path, key });
     for (const code of [method, ...reachedFrom(module, method)]) {
-      const decorating = decoratorNames(module, code).map((name) => `made ${name}`);
-      for (const key of [...keysGiven(module, code), ...decorating]) add(key);
+      for (const key of [...keysGiven(module, code), ...keysOfDecorators(module, code)]) add(key);
     }
     const { imported } = ancestryOf(module, classNode);
     if (left.length > 0 && imported.some((path) => AUTOGRAD_FUNCTIONS.has(path))) add('backward backward');
@@ -156,13 +144,11 @@ function* statesLeft(
 function* statesCached(module: PyModule, method: PyNode, owner: string): Generator<KeptState> {
   const known = { owner, file: module.path, unread: undefined, isHeld: true };
   // `@cached_property`: what it computed once is there for all who ask later.
-  const caching = decoratorsOf(method).some((each) => caches(module, each));
-  if (caching && returnsGraph(module, method)) yield { ...known, attribute: `self.${method.name?.text}` };
+  if (cachesGraph(module, method)) yield { ...known, attribute: `self.${method.name?.text}` };
   for (const call of ownNodes(method)) {
     const called = call.type === 'call' ? calledDefinition(module, call) : undefined;
     if (called?.type !== 'function_definition' || enclosingClass(called) !== undefined) continue;
-    if (decoratorsOf(called).some((each) => caches(module, each)) && returnsGraph(module, called))
-      yield { ...known, attribute: called.name?.text ?? '' };
+    if (cachesGraph(module, called)) yield { ...known, attribute: called.name?.text ?? '' };
   }
 }
 
@@ -174,25 +160,4 @@ function isReadByFamily(module: PyModule, classNode: PyNode, name: string, isHel
       giverOf(module, node) === undefined &&
       !isSetBefore(module, node, isHeld),
   );
-}
-
-/** A decorator of Python that keeps what the function gave. */
-function caches(module: PyModule, decorator: PyNode): boolean {
-  const path = qualifiedName(module, calleeOf(decorator));
-  return path !== undefined && CACHING.has(path);
-}
-
-function returnsGraph(module: PyModule, functionNode: PyNode): boolean {
-  return returnsOf(functionNode).some((value) => value !== undefined && mayHaveGraph(module, value));
-}
-
-/** The decorators that are functions of the project, by their names. */
-function decoratorNames(module: PyModule, method: PyNode): readonly string[] {
-  return decoratorsOf(method).flatMap((decorator) => {
-    const callee = calleeOf(decorator);
-    const path = qualifiedName(module, callee);
-    if (path !== undefined && isOfKnownPackage(path)) return [];
-    const isNamed = callee.type === 'identifier' ? module.resolve(callee) !== undefined : path !== undefined;
-    return isNamed ? [nameBehind(module, callee)] : [];
-  });
 }

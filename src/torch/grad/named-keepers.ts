@@ -15,6 +15,7 @@ import { plainString } from '../../semantic/strings.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
 import { runsInForward } from '../module/modules.js';
+import { cachesGraph, keysOfDecorators } from './caching.js';
 import { calledBehind, givenByCalls, heirsNamed, putUnder } from './called-values.js';
 import { changesOf, type Store, storesOf } from './forward-stores.js';
 import { keysGiven } from './given-keys.js';
@@ -40,11 +41,11 @@ export const keptByNamed = remembered((module: PyModule, key: string): string | 
     const files = name === '' ? undefined : everywhere(module, name, look);
     if (files === undefined || handed > MOST_HANDED) return key.split(' ')[1];
     for (const done of files) {
-      if (done.isAny === true) return name;
-      for (const { kept, hands } of [
+      for (const { kept, hands, isAny } of [
         done,
         ...(done.given ?? []).filter((given) => isGivenAs(given, at, keyword)),
       ]) {
+        if (isAny === true) return name;
         const found = kept.find((store) => isReadInProject(module, store.name, store.isHeld));
         if (found !== undefined) return found.into;
         // What a class below it is made with.
@@ -74,7 +75,7 @@ interface Done {
   readonly given?: readonly DoneByGiven[];
 }
 
-interface DoneByGiven extends Pick<Done, 'kept' | 'hands'> {
+interface DoneByGiven extends Omit<Done, 'given'> {
   readonly at: number;
   readonly keyword: string | undefined;
 }
@@ -88,7 +89,7 @@ const LOOKS = {
   operator: (alone: PyModule, name: string): Done => {
     const done = doneBy(alone, functionsByName(alone, name));
     const other = doneByCalled(alone, putUnder(alone, name));
-    return { kept: [...done.kept, ...other.kept], hands: [...done.hands, ...other.hands] };
+    return both(done, other);
   },
   /** By calling an object of a class. */
   object: (alone: PyModule, owner: string): Done =>
@@ -212,7 +213,15 @@ function doneByMade(alone: PyModule, name: string): Done {
   const called = classes.flatMap(methodsOf).filter(({ name: own }) => CALLED.has(own?.text ?? ''));
   const done = doneBy(alone, [...new Set([...inside, ...called])]);
   const further = doneByCalled(alone, others);
-  return { kept: [...done.kept, ...further.kept], hands: [...done.hands, ...further.hands] };
+  return both(done, further);
+}
+
+function both(one: Done, other: Done): Done {
+  return {
+    kept: [...one.kept, ...other.kept],
+    hands: [...one.hands, ...other.hands],
+    isAny: one.isAny === true || other.isAny === true,
+  };
 }
 
 function doneByCalled(alone: PyModule, values: readonly PyNode[]): Done {
@@ -227,7 +236,11 @@ function doneByCalled(alone: PyModule, values: readonly PyNode[]): Done {
       outlivingNames(alone, into, into).map((name) => ({ into: into.text, name, isHeld: true })),
     ),
   );
-  return { kept: [...done.kept, ...held], hands: [...done.hands, ...called.flatMap(({ keys }) => keys)] };
+  return {
+    ...done,
+    kept: [...done.kept, ...held],
+    hands: [...done.hands, ...called.flatMap(({ keys }) => keys)],
+  };
 }
 
 function doneBy(alone: PyModule, functions: readonly PyNode[]): Done {
@@ -235,7 +248,8 @@ function doneBy(alone: PyModule, functions: readonly PyNode[]): Done {
   const code = functions.flatMap((each) => [each, ...reachedFrom(alone, each)]);
   return {
     kept: stores.map(({ into, name, isHeld }) => ({ into: into.text, name, isHeld })),
-    hands: code.flatMap((each) => keysGiven(alone, each)),
+    hands: code.flatMap((each) => [...keysGiven(alone, each), ...keysOfDecorators(alone, each)]),
+    isAny: code.some((each) => cachesGraph(alone, each)),
   };
 }
 
