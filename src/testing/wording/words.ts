@@ -139,7 +139,9 @@ function isOpen(module: PyModule, classNode: PyNode): boolean {
     if (path !== undefined && OPEN_BASES.test(path)) return true;
     const scope = base.type === 'identifier' ? module.resolve(base) : undefined;
     const [write] = scope === undefined ? [] : module.writes(scope, base.text);
-    return write?.parent?.type === 'class_definition' && isOpen(module, write.parent);
+    const own = write?.parent?.type === 'class_definition' ? write.parent : undefined;
+    // `class list(list)` has the one that was there before it.
+    return own !== undefined && own !== classNode && isOpen(module, own);
   });
 }
 
