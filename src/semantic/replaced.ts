@@ -7,7 +7,7 @@ import { plainString } from './strings.js';
 import { isTestFile } from './test-code.js';
 
 /** One place that puts something else where a library has a function or a class. */
-export interface Replacement {
+interface Replacement {
   readonly path: string;
   readonly file: string;
 }
@@ -44,8 +44,8 @@ export const replacedByName = remembered((module: PyModule, name: string): strin
   return replaced && `\`${replaced.file}\``;
 });
 
-/** The first method of torch's tensors, modules or layers that the project replaces: `nn.Linear.forward = …`. */
-export function methodReplaced(module: PyModule): Replacement | undefined {
+/** The first method of torch's tensors, modules or layers that the project replaces, or may: `nn.Linear.forward = …`. */
+export function methodReplaced(module: PyModule): { readonly path: string; readonly by: string } | undefined {
   return module.memo(findMethodReplaced, module);
 }
 
@@ -57,12 +57,13 @@ const METHODS: readonly (readonly [word: string, needs: readonly string[]])[] = 
   ['__call__', ['.__call__ =', '.__call__=']],
 ];
 
-function findMethodReplaced(module: PyModule): Replacement | undefined {
+function findMethodReplaced(module: PyModule): ReturnType<typeof methodReplaced> {
   for (const [word, needs] of METHODS) {
-    const others = module.around.summaries({ word, beside: [], needs }, methodsReplacedIn) ?? [];
-    const found = [...methodsReplacedIn(module.alone, word), ...others.flat()];
+    const others = module.around.summaries({ word, beside: [], needs }, methodsReplacedIn);
+    const found = [...methodsReplacedIn(module.alone, word), ...(others ?? []).flat()];
     const replaced = found.find(({ path }) => path.startsWith('torch.'));
-    if (replaced !== undefined) return replaced;
+    if (replaced !== undefined) return { path: replaced.path, by: `\`${replaced.file}\`` };
+    if (others === undefined) return { path: word, by: `one of the many files that name \`${word}\`` };
   }
   return undefined;
 }

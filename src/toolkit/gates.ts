@@ -141,7 +141,7 @@ export function requireOriginals(proof: Proof, module: PyModule, part: PyNode): 
     });
   }
   const method = proof.holds ? methodReplaced(module) : undefined;
-  if (method !== undefined) proof.require('unknown', onlyReadsGiven(`\`${method.file}\``, method.path));
+  if (method !== undefined) proof.require('unknown', onlyReadsGiven(method.by, method.path));
   return proof;
 }
 

@@ -63,7 +63,8 @@ const REFLECTS = /\b(?:[gs]etattr|delattr|attrgetter|getmembers|__dict__|vars|di
 function reflectedAnywhere({ around }: PyModule, name: string): string | undefined {
   const quoted = around.summaries({ word: name, beside: TAKERS }, takesByText);
   const walked = around.summaries({ word: 'vars', beside: [] }, walksAttributes);
-  return [...(quoted ?? []), ...(walked ?? [])].find((place) => place !== undefined);
+  if (quoted === undefined || walked === undefined) return 'one of the many files that may take it by a text';
+  return [...quoted, ...walked].find((place) => place !== undefined);
 }
 
 /** What gives an attribute by its name. */

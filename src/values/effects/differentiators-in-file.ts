@@ -61,13 +61,15 @@ export const LAMBDA = 'lambda';
 
 /** `from torch.autograd import grad as slope`, which another file may import from here. */
 function importedWith(module: PyModule): readonly Differentiator[] {
-  if (!module.mentions(/\btorch\.(?:autograd|func)\b[^\n]*\bas\b/)) return [];
+  if (!module.mentions(/\btorch\.(?:autograd|func)\b/)) return [];
   return [...importedNames(module, module.scope)].flatMap(([name, paths]) => {
     const path = paths.find((each) => row(each)?.differentiates === true);
-    if (path === undefined) return [];
+    // By its own name, it shows wherever it is used.
+    if (path === undefined || path.endsWith(`.${name}`)) return [];
+    const [binding = module.root] = module.scope.bindings(name);
     return {
       ...{ ...NAMELESS, name, words: `is \`${path}\``, isIterated: false, isValue: false },
-      ...{ arity: ANY_ARITY, file: module.path, place: `${module.path}:1` },
+      ...{ arity: ANY_ARITY, file: module.path, place: placeOf(module, binding).replaceAll('`', '') },
     };
   });
 }
