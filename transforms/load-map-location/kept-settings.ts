@@ -1,10 +1,12 @@
-import { LR_SCHEDULERS, TORCH } from '../../src/library/names.js';
+import { LR_SCHEDULERS, PLAIN_BASES, TORCH } from '../../src/library/names.js';
+import { attributeValues } from '../../src/semantic/attributes.js';
 import { ancestryOf, definitionNamed, methodNamed } from '../../src/semantic/definitions.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsOf, keywordValue, methodName, receiverOf } from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
+import { waysReaching } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isPythonNumber } from '../../src/values/value/python-number.js';
 
@@ -25,11 +27,14 @@ function findKeeping(alone: PyModule): readonly PyNode[] {
     .at('class')
     .flatMap(({ parent }) => (parent?.type === 'class_definition' ? [parent] : []));
   return classes.filter((node) => {
-    const { imported } = ancestryOf(alone, node);
+    const { imported, unknown } = ancestryOf(alone, node);
     if (imported.some((path) => path.startsWith(LR_SCHEDULERS))) return holdsMore(alone, node);
+    // Without a base, one that loads has a method for it, which is looked at as such.
+    const isPlain = !unknown && imported.every((path) => PLAIN_BASES.has(path));
     const isOptimizer =
       imported.some((path) => path.startsWith(OPTIMIZERS)) ||
-      alone.atWithin('.param_groups', node).some(({ parent }) => parent?.object?.text === 'self');
+      (!isPlain &&
+        alone.atWithin('.param_groups', node).some(({ parent }) => parent?.object?.text === 'self'));
     return isOptimizer && keepsMore(alone, node);
   });
 }
@@ -64,6 +69,7 @@ function isKept(alone: PyModule, target: PyNode, value: PyNode | undefined): boo
   const holder = target.value;
   if (holder === undefined || value === undefined) return true;
   if (holder.text === 'self.state') return value.type !== 'dictionary' || value.named.length > 0;
+  if (isOfOwnList(alone, holder)) return false;
   const key = target.subscript;
   if (isOfParameter(alone, holder) && key !== undefined) {
     if (!mayBeStep(key)) return false;
@@ -90,6 +96,28 @@ function isOfParameter(alone: PyModule, holder: PyNode): boolean {
       return found.kind === 'value' && found.value.type === 'subscript' && isOfParameter(alone, found.value);
     })
   );
+}
+
+/** `row[0]` of `row = self.rows[i]`, of a list that the class makes itself: torch saves the state and the groups, and nothing else. */
+function isOfOwnList(alone: PyModule, holder: PyNode): boolean {
+  if (holder.type === 'subscript') return holder.value !== undefined && isOfOwnList(alone, holder.value);
+  if (holder.type === 'attribute') {
+    const values = attributeValues(alone, holder) ?? [];
+    return values.length > 0 && values.every(isListOfPlain);
+  }
+  const ways = holder.type === 'identifier' ? waysReaching(alone, holder) : [];
+  return (
+    ways.length > 0 &&
+    ways.every(
+      (way) => way.kind === 'value' && way.value.type === 'subscript' && isOfOwnList(alone, way.value),
+    )
+  );
+}
+
+/** `[[None, None, None] for _ in range(10)]` */
+function isListOfPlain(value: PyNode): boolean {
+  if (value.type === 'list') return value.named.every((each) => PLAIN.has(each.type) || isListOfPlain(each));
+  return value.type === 'list_comprehension' && value.body !== undefined && isListOfPlain(value.body);
 }
 
 const PLAIN: ReadonlySet<string> = new Set('false float integer none string true'.split(' '));

@@ -5,7 +5,6 @@ import {
   decoratorsOf,
   enclosingFunction,
   methodName,
-  statementOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
@@ -59,11 +58,10 @@ function runOf(module: PyModule, loop: PyNode, backward: PyNode): FlaggedLoop | 
   const guard = guardsOf(backward, loop).find((each) => isSteady(module, conditionOf(each), loop));
   const condition = guard && conditionOf(guard);
   if (condition === undefined) return undefined;
-  const parts = withoutGuarded(loop, condition.text).filter((part) => !forgetsGradients(part));
+  const parts = withoutGuarded(loop, condition.text);
   const isGuarded = (node: PyNode) =>
     guardsOf(node, loop).some((each) => conditionOf(each)?.text === condition.text);
-  const isFree = (node: PyNode) => forgetsGradients(statementOf(node)) || isGuarded(node);
-  if (!gradUsesIn(module, loop).every(({ node }) => isFree(node))) return undefined;
+  if (!gradUsesIn(module, loop).every(({ node }) => isGuarded(node))) return undefined;
   const calls = parts.flatMap((part) => [...part.walk(({ type }) => !/_definition$|^lambda$/.test(type))]);
   const runs = (model: PyNode) =>
     calls.some(
@@ -78,12 +76,6 @@ function runOf(module: PyModule, loop: PyNode, backward: PyNode): FlaggedLoop | 
     ...{ statements: parts, wrapped: [loop], owner, models, condition, flag: asBoolean(module, condition) },
     ...(switched.length === 0 && { mayTrain: true }),
   };
-}
-
-/** `optimizer.zero_grad()` does the same in both modes. */
-function forgetsGradients(statement: PyNode): boolean {
-  const call = statement.type === 'expression_statement' ? statement.named[0] : undefined;
-  return call?.type === 'call' && methodName(call) === 'zero_grad';
 }
 
 /** The `if` statements inside a loop whose body a node is in. */

@@ -13,7 +13,7 @@ import {
   unparenthesized,
 } from '../../semantic/statements.js';
 import { plainString } from '../../semantic/strings.js';
-import { isUnbound, livesIn, waysGiven } from '../../semantic/variables.js';
+import { isUnbound, livesIn, waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
 import { nameBehind } from './called-values.js';
@@ -119,12 +119,15 @@ class Outliving {
     if (path !== undefined) return [path.slice(path.lastIndexOf('.') + 1)];
     // A variable of the function around it is there for what else that made.
     if (!livesIn(module, name, functionNode)) return scope.kind === 'function' ? COMPUTED : [name.text];
-    return waysGiven(module, name).flatMap((way) => {
+    return waysReaching(module, name).flatMap((way) => {
       if (way.kind === 'loop') return this.of(way.iterable, true);
       if (way.kind === 'value' || way.kind === 'part')
         return this.of(way.value, isPart || way.kind === 'part');
       if (way.kind === 'parameter') return [`@${name.text}`];
-      return way.kind === 'with' && !isOfLibrary(module, way.value) ? COMPUTED : [];
+      // `rows += more` may leave the object that it is.
+      if (way.kind === 'update') return way.node === name ? [] : this.of(way.node, isPart);
+      if (way.kind === 'with') return isOfLibrary(module, way.value) ? [] : COMPUTED;
+      return way.node.parent?.name === way.node ? [] : COMPUTED;
     });
   }
 

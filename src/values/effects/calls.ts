@@ -120,6 +120,9 @@ export function trainingCall(
   const path = qualifiedName(module, callee);
   if (!TRAINS.test(name) || (path !== undefined && isOfKnownPackage(path))) return undefined;
   if (name === 'train' && isModeSwitch(module, call, models)) return undefined;
+  // `zero_grad()` does the same in both modes.
+  if (name !== 'train' && isOfModule(name) && differentiatingMethod(module, call) === undefined)
+    return undefined;
   if (isHarmlessMethod(module, call, models)) return undefined;
   return {
     kind: 'trains',

@@ -119,7 +119,6 @@ function wordsFor(module: PyModule, identifier: PyNode): string | undefined {
     case 'register_hook':
     case 'saved_tensors_hooks':
     case 'save_on_cpu':
-    case 'zero_grad':
     case 'clip_grad_norm_':
     case 'clip_grad_value_':
     case 'retain_grad':
