@@ -73,55 +73,77 @@ export function valueElsewhere(module: PyModule, path: string): Elsewhere | unde
 }
 
 /** What a dotted path names in the project: a `def`, a `class` or the one assignment of a name. */
-export const boundElsewhere = remembered((module: PyModule, path: string): Elsewhere | undefined =>
-  find(module, path, 0),
+export const boundElsewhere = remembered((module: PyModule, path: string): Elsewhere | undefined => {
+  const { all, isSure } = find(module, path, 0);
+  return isSure ? all[0] : undefined;
+});
+
+/** All that it may name, where the files on the way bind it more than once: `try: from .fast import f`. */
+export const candidatesElsewhere = remembered(
+  (module: PyModule, path: string): readonly Elsewhere[] => find(module, path, 0).all,
 );
 
-function find(module: PyModule, path: string, hops: number): Elsewhere | undefined {
+interface Found {
+  readonly all: readonly Elsewhere[];
+  /** It is the only one. */
+  readonly isSure: boolean;
+}
+
+const NOTHING: Found = { all: [], isSure: false };
+
+function find(module: PyModule, path: string, hops: number): Found {
   const [, dots = '', rest = ''] = /^(\.*)(.*)$/.exec(path) ?? [];
   const names = rest.split('.');
   const name = names.pop() ?? '';
   const owner = dots + names.join('.');
   if (owner === '' || name === '' || hops > MAX_HOPS || PACKAGES.has(owner.split('.', 1)[0] ?? ''))
-    return undefined;
+    return NOTHING;
   const [top = ''] = names;
-  if (dots === '' && LIBRARIES.has(top) && module.memo(isOutside, top)) return undefined;
+  if (dots === '' && LIBRARIES.has(top) && module.memo(isOutside, top)) return NOTHING;
   const place = importedFrom(module, owner);
   const text = place === undefined ? undefined : module.around.text(place);
   // What the file does not even mention can only come to it by `import *`.
   if (place === undefined || text === undefined || !(text.includes(name) || /\bimport[ \t]*\*/.test(text)))
-    return undefined;
+    return NOTHING;
   const other = module.around.module(place);
-  if (other === undefined) return undefined;
-  return boundAtTop(other, name, hops);
+  return other === undefined ? NOTHING : atTop(other, name, hops);
 }
 
 /** The same for a name at the top of a module. */
-export function boundAtTop(module: PyModule, name: string, hops = 0): Elsewhere | undefined {
+export function boundAtTop(module: PyModule, name: string): Elsewhere | undefined {
+  const { all, isSure } = atTop(module, name, 0);
+  return isSure ? all[0] : undefined;
+}
+
+function atTop(module: PyModule, name: string, hops: number): Found {
   return module.scope.has(name) ? boundIn(module, name, hops) : passedOn(module, name, hops);
 }
 
-function boundIn(other: PyModule, name: string, hops: number): Elsewhere | undefined {
-  const [only, ...more] = other.writes(other.scope, name);
-  if (only === undefined || more.length > 0) return undefined;
-  const role = roleOf(only);
-  const { parent } = only;
-  const isAssigned = role === 'write' && parent?.type === 'assignment' && parent.left === only;
-  if (role === 'def' || role === 'class' || isAssigned)
-    return parent === undefined ? undefined : { module: other, node: parent };
-  const path = importedPath(only);
-  return path === undefined ? undefined : find(other, path, hops + 1);
+function boundIn(other: PyModule, name: string, hops: number): Found {
+  const writes = other.writes(other.scope, name);
+  const found = writes.map((write): Found => {
+    const role = roleOf(write);
+    const { parent } = write;
+    const isAssigned = role === 'write' && parent?.type === 'assignment' && parent.left === write;
+    if (role === 'def' || role === 'class' || isAssigned)
+      return parent === undefined ? NOTHING : { all: [{ module: other, node: parent }], isSure: true };
+    const path = importedPath(write);
+    return path === undefined ? NOTHING : find(other, path, hops + 1);
+  });
+  return { all: found.flatMap(({ all }) => all), isSure: found.length === 1 && found[0]?.isSure === true };
 }
 
 /** A name that comes by `from x import *`, where all that have it have the same. */
-function passedOn(other: PyModule, name: string, hops: number): Elsewhere | undefined {
+function passedOn(other: PyModule, name: string, hops: number): Found {
   const sources = other.alone.memo(starredModules, other.alone);
-  if (name.startsWith('_') || sources.length > MAX_STARS) return undefined;
-  const found = sources.flatMap(
-    (from) => find(other, `${from}${from.endsWith('.') ? '' : '.'}${name}`, hops + 1) ?? [],
+  if (name.startsWith('_') || sources.length > MAX_STARS) return NOTHING;
+  const found = sources.map((from) =>
+    find(other, `${from}${from.endsWith('.') ? '' : '.'}${name}`, hops + 1),
   );
-  const [first, ...others] = found;
-  return others.every(({ node }) => node === first?.node) ? first : undefined;
+  const all = found.flatMap((each) => each.all);
+  const sure = found.filter(({ isSure }) => isSure).flatMap((each) => each.all);
+  const isSure = sure.length > 0 && sure.every(({ node }) => node === sure[0]?.node);
+  return isSure ? { all: sure.slice(0, 1), isSure } : { all, isSure };
 }
 
 function starredModules(module: PyModule): readonly string[] {

@@ -46,6 +46,23 @@ function qualify(module: PyModule, expression: PyNode, hops: number): string | u
   return starred === UNKNOWN || starred === ABSENT ? undefined : starred;
 }
 
+/**
+ * The dotted paths that an expression may name where imports bind its first name in several ways (`try: import fast as F`);
+ * undefined among them for what is no import. Empty where none is.
+ */
+export function possibleNames(module: PyModule, expression: PyNode): readonly (string | undefined)[] {
+  if (expression.type === 'attribute') {
+    const { object, attribute } = expression;
+    const bases = object === undefined ? [] : possibleNames(module, object);
+    return bases.map((base) => base && `${base}.${attribute?.text ?? ''}`);
+  }
+  const scope = expression.type === 'identifier' ? module.resolve(expression) : undefined;
+  if (scope === undefined) return [];
+  const bindings = module.writes(scope, expression.text).filter((binding) => !isNoneFallback(binding));
+  const paths = bindings.map((binding) => importedPath(binding) ?? aliasedPath(module, binding, 0));
+  return paths.every((path) => path === undefined) ? [] : paths;
+}
+
 const ABSENT = Symbol('absent');
 const UNKNOWN = Symbol('unknown');
 type Starred = string | typeof ABSENT | typeof UNKNOWN;

@@ -5,7 +5,7 @@ import { calledDefinition, classAround, heirsOf } from '../../semantic/definitio
 import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
 import { setsAttribute } from '../../semantic/given-away.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { possibleNames, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isMethodOfProject, mayTake, passedBy, subclassesElsewhere } from '../../semantic/project-names.js';
 import { mayTakeOut } from '../../semantic/put-values.js';
@@ -225,6 +225,15 @@ export function functionTaking(module: PyModule, call: PyNode): Suspect | undefi
   );
 }
 
+/** A function or class that differentiates, by the name in which a path ends. */
+function differentiatorNamed(module: PyModule, path: string): Suspect | undefined {
+  const last = path.slice(path.lastIndexOf('.') + 1);
+  return suspectAround(
+    module,
+    ({ name, owner }) => (owner === undefined ? name : CALLED.has(name) && owner) === last,
+  );
+}
+
 /** What is known of a value that is called. */
 export interface CalledValue {
   readonly suspect: Suspect | undefined;
@@ -239,7 +248,7 @@ export interface CalledValue {
  * attributes and imports; else every function of the project that is handed around and takes such arguments.
  */
 export function calledValue(module: PyModule, callee: PyNode, call: PyNode): CalledValue {
-  const origins = new Origins(instanceCalled);
+  const origins = new Origins(instanceCalled, differentiatorNamed);
   const answer = origins.of(module, callee, 0);
   const { functions } = origins;
   if (answer === 'clean') return { suspect: undefined, functions, isFollowed: true };
@@ -248,9 +257,10 @@ export function calledValue(module: PyModule, callee: PyNode, call: PyNode): Cal
   return { suspect, functions, isFollowed: false };
 }
 
-/** `self.criterion(…)`: an attribute that holds what is called, not a method of a class. */
+/** `self.criterion(…)`, `F.loss(…)` of two imports: an attribute that holds what is called, not a method of a class. */
 export function isHeldCallable(module: PyModule, callee: PyNode): boolean {
-  return callee.type === 'attribute' && attributeValues(module, callee) !== undefined;
+  if (callee.type !== 'attribute') return false;
+  return attributeValues(module, callee) !== undefined || possibleNames(module, callee).length > 0;
 }
 
 /** What differentiates where a function, by those that it runs in its file, calls a value: `def fire(m): hook(m)`. */
@@ -294,7 +304,7 @@ export function differentiatingNetwork(
   const may = isReplaced ? undefined : mayBe;
   const whenCalled = (there: PyModule, made?: Elsewhere): Suspect | undefined =>
     differentiatesWhenCalled(there, false, made, may);
-  const answer = new Origins(whenCalled).of(module, network, 0);
+  const answer = new Origins(whenCalled, differentiatorNamed).of(module, network, 0);
   if (answer !== 'unknown') return answer === 'clean' ? undefined : answer;
   const made = ownClass(module, network);
   const isShown = made !== undefined || isAskedAsNetwork(module, network);

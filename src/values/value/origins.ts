@@ -1,14 +1,20 @@
-import { givesModule, row } from '../../library/library.js';
+import { givesModule, packageOf, row } from '../../library/library.js';
 import { CONTAINERS, PARTIAL, UNPICKLES } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { attributeValues, attributeValuesInProject } from '../../semantic/attributes.js';
 import { methodNamed } from '../../semantic/definitions.js';
-import { boundElsewhere, type Elsewhere, mayBeOfProject } from '../../semantic/elsewhere.js';
+import {
+  boundElsewhere,
+  candidatesElsewhere,
+  type Elsewhere,
+  mayBeOfProject,
+} from '../../semantic/elsewhere.js';
 import type { Definition } from '../../semantic/flow.js';
 import { valuesGiven } from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { possibleNames, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { importedPath } from '../../semantic/names.js';
 import { isRedefined } from '../../semantic/project-names.js';
 import { returnsOf } from '../../semantic/returns.js';
 import { definedAnywhere } from '../../semantic/star-imports.js';
@@ -37,8 +43,14 @@ export class Origins {
   readonly functions: Elsewhere[] = [];
   readonly #open = new Set<PyNode>();
 
-  /** `whenCalled`: what differentiates where some instance of the project is called. */
-  constructor(private readonly whenCalled: (module: PyModule, made?: Elsewhere) => Suspect | undefined) {}
+  /**
+   * `whenCalled`: what differentiates where some instance of the project is called. `named`: what does, and has the name in
+   * which a path ends that leads to no file for certain.
+   */
+  constructor(
+    private readonly whenCalled: (module: PyModule, made?: Elsewhere) => Suspect | undefined,
+    private readonly named: (module: PyModule, path: string) => Suspect | undefined,
+  ) {}
 
   of(module: PyModule, expression: PyNode | undefined, hops: number): Answer {
     const target = expression && unparenthesized(expression);
@@ -128,7 +140,7 @@ export class Origins {
     if (!isLayer && module.memo(grown, module).some((each) => isMadeBy(module, each, call, 0)))
       return 'unknown';
     return worst([
-      replaced ?? 'clean',
+      replaced ?? this.#unplaced(module, path),
       ...argumentsOf(call).map((each) => this.#inside(module, each, isLayer, hops)),
     ]);
   }
@@ -167,23 +179,45 @@ export class Origins {
 
   #named(module: PyModule, target: PyNode, hops: number): Answer {
     const path = qualifiedName(module, target);
-    if (path !== undefined && row(path)?.differentiates)
-      return { name: path, place: placeOf(module, target), clause: 'which differentiates' };
+    if (path !== undefined && row(path)?.differentiates) return this.#path(module, path, target, hops);
     const definition = definedAnywhere(module, target);
     if (definition !== undefined) return this.#defined(definition);
     if (isTaker(module, target))
       return { name: target.text, place: placeOf(module, target), clause: 'which may give `backward`' };
-    if (path !== undefined) {
-      const bound = boundElsewhere(module, path);
-      if (bound?.node.type === 'assignment') return this.of(bound.module, bound.node.right, hops + 1);
-      return mayBeOfProject(module, path) ? 'unknown' : 'clean';
-    }
+    if (path !== undefined) return this.#path(module, path, target, hops);
+    const paths = target.type === 'attribute' ? possibleNames(module, target) : [];
+    if (paths.length > 0)
+      return worst(
+        paths.map((each) => (each === undefined ? 'unknown' : this.#path(module, each, target, hops))),
+      );
     if (target.type === 'attribute') {
       const values = (attributeValues(module, target) ?? []).map((each) => this.of(module, each, hops + 1));
       const isAll = attributeValuesInProject(module, target) !== undefined;
       return worst(isAll ? values : [...values, 'unknown']);
     }
     return worst(waysGiven(module, target).map((way) => this.#given(module, way, hops)));
+  }
+
+  #path(module: PyModule, path: string, target: PyNode, hops: number): Answer {
+    if (row(path)?.differentiates)
+      return { name: path, place: placeOf(module, target), clause: 'which differentiates' };
+    const candidates = candidatesElsewhere(module, path);
+    if (candidates.length > 0) {
+      const answers = candidates.map((each) =>
+        each.node.type === 'assignment'
+          ? this.of(each.module, each.node.right, hops + 1)
+          : this.#defined(each),
+      );
+      return worst(boundElsewhere(module, path) === undefined ? [...answers, 'unknown'] : answers);
+    }
+    return mayBeOfProject(module, path) ? 'unknown' : this.#unplaced(module, path);
+  }
+
+  /** Of another project, unless one of several files of this one is meant. */
+  #unplaced(module: PyModule, path: string): Answer {
+    return (
+      (packageOf(path) === undefined && !path.startsWith('torch.') && this.named(module, path)) || 'clean'
+    );
   }
 
   /** One of several: who the others are does not say which. */
@@ -196,6 +230,8 @@ export class Origins {
     if (way.kind === 'value') return this.of(module, way.value, hops + 1);
     if (way.kind === 'loop') return this.#among(module, way.iterable, hops);
     const { parent } = way.node;
+    const path = way.kind === 'other' ? importedPath(way.node) : undefined;
+    if (path !== undefined) return this.#path(module, path, way.node, hops);
     if (way.kind === 'other' && parent?.type === 'function_definition' && parent.name === way.node)
       return this.#defined({ module, node: parent });
     const owner = way.kind === 'parameter' ? enclosingFunction(way.node) : undefined;
