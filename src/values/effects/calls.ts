@@ -38,6 +38,7 @@ import {
   calledValue,
   differentiatingAttribute,
   differentiatingMethod,
+  differentiatorSet,
   isHeldCallable,
   switchingNetwork,
   valueCalledOnTheWay,
@@ -183,7 +184,10 @@ function opaqueCall(
     )`Does the \`${shown(callee)}\` made here wait with its steps until the function has ended?`;
   if (path?.startsWith(TORCH_JIT))
     return ask('compiled-without-gradients')`Does what \`${shown(callee)}\` compiles work without gradients?`;
-  if (path !== undefined && isOfKnownPackage(path)) return undefined;
+  if (path !== undefined && isOfKnownPackage(path)) {
+    const set = differentiatorSet(module, callee);
+    return set && other(set);
+  }
   if (isBuiltin(module, callee)) return undefined;
   const given = givenTo(call).map(bare);
   const self = classAround(call)?.self;

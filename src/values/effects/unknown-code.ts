@@ -1,6 +1,8 @@
 import { SPECIAL_METHODS } from '../../library/names.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { attributeValues } from '../../semantic/attributes.js';
+import { SETS_NAMES } from '../../semantic/by-text.js';
+import { nameOf } from '../../semantic/called-name.js';
 import { calledDefinition, classAround, heirsOf } from '../../semantic/definitions.js';
 import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
@@ -11,7 +13,7 @@ import { isMethodOfProject, mayTake, passedBy, subclassesElsewhere } from '../..
 import { mayTakeOut } from '../../semantic/put-values.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { reachedFrom } from '../../semantic/reach.js';
-import { methodName } from '../../semantic/statements.js';
+import { methodName, rootOf } from '../../semantic/statements.js';
 import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { Origins } from '../value/origins.js';
@@ -232,6 +234,12 @@ function differentiatorNamed(module: PyModule, path: string): Suspect | undefine
     module,
     ({ name, owner }) => (owner === undefined ? name : CALLED.has(name) && owner) === last,
   );
+}
+
+/** The same for what the name of a library's function may have become, where the file runs code that may set its variables. */
+export function differentiatorSet(module: PyModule, callee: PyNode): Suspect | undefined {
+  if (!module.mentions(SETS_NAMES) || module.resolve(rootOf(callee)) !== module.scope) return undefined;
+  return suspectAround(module, ({ name }) => name === nameOf(callee));
 }
 
 /** What is known of a value that is called. */

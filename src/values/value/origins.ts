@@ -2,6 +2,7 @@ import { givesModule, packageOf, row } from '../../library/library.js';
 import { CONTAINERS, PARTIAL, UNPICKLES } from '../../library/names.js';
 import { isModuleClass } from '../../library/paths.js';
 import { attributeValues, attributeValuesInProject } from '../../semantic/attributes.js';
+import { SETS_NAMES } from '../../semantic/by-text.js';
 import { methodNamed } from '../../semantic/definitions.js';
 import {
   boundElsewhere,
@@ -18,6 +19,7 @@ import { importedPath } from '../../semantic/names.js';
 import { isRedefined } from '../../semantic/project-names.js';
 import { returnsOf } from '../../semantic/returns.js';
 import { definedAnywhere } from '../../semantic/star-imports.js';
+import { isStarred } from '../../semantic/stars.js';
 import {
   argumentsOf,
   argumentValue,
@@ -195,7 +197,8 @@ export class Origins {
       const isAll = attributeValuesInProject(module, target) !== undefined;
       return worst(isAll ? values : [...values, 'unknown']);
     }
-    return worst(waysGiven(module, target).map((way) => this.#given(module, way, hops)));
+    const ways = waysGiven(module, target).map((way) => this.#given(module, way, hops));
+    return worst(isSetUnseen(module, target) ? [...ways, 'unknown'] : ways);
   }
 
   #path(module: PyModule, path: string, target: PyNode, hops: number): Answer {
@@ -260,6 +263,12 @@ function worst(answers: readonly Answer[]): Answer {
     answers.find((answer) => typeof answer === 'object') ??
     (answers.length === 0 || answers.includes('unknown') ? 'unknown' : 'clean')
   );
+}
+
+/** A variable of the file that other code may set: `from nets import *`, `%run nets.py`. */
+function isSetUnseen(module: PyModule, name: PyNode): boolean {
+  if (module.resolve(name) !== module.scope) return false;
+  return module.mentions(SETS_NAMES) || isStarred(module, name.text);
 }
 
 /** By a path that leads to a file, or to a package: it has functions, which are looked for by themselves. */
