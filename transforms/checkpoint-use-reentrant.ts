@@ -191,7 +191,7 @@ export const checkpointUseReentrant: Transform<ReentrantSite> = {
           'error-unneeded',
         )`Does the code around \`${block}\`, which may catch the error of today, work as well without it?`,
       );
-      requireUncaught(proof, module, call, /\b(?:ValueError|Exception|BaseException)\b/);
+      requireUncaught(proof, module, call, /\b(?:ValueError|Exception|BaseException)\b/, true);
     }
     if (value === 'True' || raises) requireOriginal(proof, module, CHECKPOINT, CHECKPOINT_SEQUENTIAL);
     edit.appendKeyword(call, FORM, value);

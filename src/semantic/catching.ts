@@ -2,6 +2,7 @@ import type { PyNode } from '../syntax/node.js';
 import { definitionBehind } from './definitions.js';
 import type { Elsewhere } from './elsewhere.js';
 import type { PyModule } from './module.js';
+import { definedAnywhere } from './star-imports.js';
 import {
   allNodes,
   contextManagers,
@@ -12,6 +13,7 @@ import {
   isCallee,
   wholeName,
 } from './statements.js';
+import { swallowingManager } from './swallowing.js';
 import { usesElsewhere } from './uses-elsewhere.js';
 import { isUnbound } from './variables.js';
 
@@ -25,21 +27,26 @@ export interface Catching {
 /** Methods that an object runs when it is called. */
 const CALLED: ReadonlySet<string> = new Set(['__call__', '__init__', 'forward']);
 
-/** Who in other files catches an error that a function raises. `errors` tells the classes it may be caught by. */
+/**
+ * Who in other files catches an error that a function raises. `errors` tells the classes it may be caught by. `isSure`: it is
+ * raised whenever the function runs, so that who goes on after whatever error counts as well.
+ */
 export function caughtElsewhere(
   module: PyModule,
   functionNode: PyNode,
   errors: RegExp,
+  isSure = false,
   isDirect = true,
 ): Catching {
   // What a function inside another one raises, whoever has that one's result gets.
   const around = enclosingFunction(functionNode);
-  if (around !== undefined) return caughtElsewhere(module, around, errors, false);
+  if (around !== undefined) return caughtElsewhere(module, around, errors, isSure, false);
   const named = functionNode.name;
   const owner = enclosingClass(functionNode);
   const name = CALLED.has(named?.text ?? '') ? owner?.name : named;
   if (name === undefined) return { handler: undefined, unread: undefined };
-  const may = (text: string): boolean => errors.test(text) || /\bexcept\s*:/.test(text);
+  const may = (text: string): boolean =>
+    errors.test(text) || /\bexcept\s*:/.test(text) || (isSure && GOES_ON.test(text));
   let unread: string | undefined;
   for (const each of carriersOf(module, name)) {
     const found = usesElsewhere(module, each, { may, byName: false });
@@ -52,7 +59,8 @@ export function caughtElsewhere(
         errors,
         isDirect && each === named && isDoneByCall(functionNode),
       );
-      if (handler !== undefined) return { handler: { module: there, node: handler }, unread };
+      const place = handler ?? (isSure ? goingOn(there, errors) : undefined);
+      if (place !== undefined) return { handler: { module: there, node: place }, unread };
     }
   }
   return { handler: undefined, unread };
@@ -115,6 +123,12 @@ function isCalledHere(use: PyNode): boolean {
   return !isLater && use.parent?.type === 'call' && use.parent.function === use;
 }
 
+/** What runs a function apart from its caller. */
+const APART = /\b(?:Thread|Process|create_task|gather|submit|(?:apply|map|starmap)_async)$/;
+/** Files that may go on after an error without naming it. */
+const GOES_ON =
+  /\bfinally\s*:|^[ \t]*(?:@|with\b)|\b(?:Thread|Process|create_task|gather|submit|(?:apply|map|starmap)_async)\(/m;
+
 function handlerAround(
   module: PyModule,
   uses: readonly PyNode[],
@@ -123,7 +137,8 @@ function handlerAround(
 ): PyNode | undefined {
   const held = isByCall ? uses.filter((use) => !isCalledHere(use)) : uses;
   const names = namesReached(module, uses, held);
-  return [...module.at('except'), ...module.at(SUPPRESS)].flatMap((word) => {
+  const words = ['except', 'finally', SUPPRESS].flatMap((word) => module.at(word));
+  return words.flatMap((word) => {
     const statement = word.closest('try_statement', 'with_statement');
     const body = statement?.body;
     const clause = statement && handlersOf(statement).find((each) => each.contains(word));
@@ -134,6 +149,20 @@ function handlerAround(
     );
     return reaches ? [clause] : [];
   })[0];
+}
+
+/** Where a file goes on after errors: by a handler, in a thread or a task, in a block that swallows them, or by `@guarded`. */
+function goingOn(module: PyModule, errors: RegExp): PyNode | undefined {
+  const nodes = [...allNodes(module.root)];
+  const handler = nodes.flatMap(handlersOf).find((clause) => catches(clause, errors) && !raisesAgain(clause));
+  const apart = nodes.find(({ type, function: callee }) => type === 'call' && APART.test(callee?.text ?? ''));
+  const catching = nodes
+    .flatMap((node) => (node.type === 'function_definition' ? decoratorsOf(node) : []))
+    .find((each) => {
+      const found = definedAnywhere(module, each.type === 'call' ? (each.function ?? each) : each);
+      return found !== undefined && /\bexcept\b|\bsuppress\(/.test(found.module.codeOf(found.node));
+    });
+  return handler ?? apart ?? catching ?? swallowingManager(module, module.root);
 }
 
 /** What holds a used thing, or something made of it, and the functions that use it: by name, wherever in the file. */

@@ -205,8 +205,17 @@ function hasWord(): true {
   return true;
 }
 
-/** Asks that no other file of the project waits for an error that the change takes away: last, too. `errors`: what it is caught by. */
-export function requireUncaught(proof: Proof, module: PyModule, node: PyNode, errors: RegExp): Proof {
+/**
+ * Asks that no other file of the project waits for an error that the change takes away: last, too. `errors`: what it is caught
+ * by. `isSure`: it is raised whenever the code runs.
+ */
+export function requireUncaught(
+  proof: Proof,
+  module: PyModule,
+  node: PyNode,
+  errors: RegExp,
+  isSure = false,
+): Proof {
   const around = enclosingFunction(node);
   if (around === undefined || !proof.holds) return proof;
   const wrapper = decoratorsOf(around).find((each) => !isTransparent(module, each));
@@ -215,7 +224,7 @@ export function requireUncaught(proof: Proof, module: PyModule, node: PyNode, er
       'unknown',
       ask('error-unneeded')`Does \`${shown(wrapper)}\` work as well without the error of today?`,
     );
-  const { handler, unread } = caughtElsewhere(module, around, errors);
+  const { handler, unread } = caughtElsewhere(module, around, errors, isSure);
   if (handler !== undefined) {
     const place = placeOf(handler.module, handler.node);
     return proof.require(
