@@ -25,6 +25,7 @@ import {
   type PyModule,
   type PyNode,
   repetitionOf,
+  requireOriginal,
   type Site,
   statementOf,
   type Transform,
@@ -193,6 +194,7 @@ export const emptyCacheBeforeSave: Transform<CacheSite> = {
         ask('importable')`May ${'torch'} be imported here, which this file does not do?`,
       );
     }
+    requireOriginal(proof, module, EMPTY_CACHE);
     const line = `${edit.name(EMPTY_CACHE, statement)}()`;
     if (place === 'before') edit.insertStatementBefore(statement, [line]);
     else edit.insertStatementAfter(statement, [line]);

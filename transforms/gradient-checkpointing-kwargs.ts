@@ -36,7 +36,9 @@ import {
   mayLearnMore,
   NOT_REENTRANT,
   Proof,
+  qualifiedName,
   requireArrival,
+  requireOriginal,
   SETTINGS_OF_A_MODULE,
   setsField,
   siblingOf,
@@ -182,6 +184,11 @@ export const gradientCheckpointingKwargs: Transform<CheckpointingSite> = {
         ? files.map((each) => mayLearnMore(each, isTrl)).find((reason) => reason !== undefined)
         : undefined;
     if (begins !== undefined) proof.require('unknown', begins);
+    requireOriginal(
+      proof,
+      module,
+      ...made.map(({ module: home, call }) => call.function && qualifiedName(home, call.function)),
+    );
     const [first] = made;
     if (given?.entry.type === 'pair') edit.addEntryAfter(given.entry, CHECKPOINTING_KWARGS, NOT_REENTRANT);
     else if (given !== undefined) edit.addKeywordAfter(given.entry, CHECKPOINTING_KWARGS, NOT_REENTRANT);

@@ -165,7 +165,7 @@ export const hoistConstantTensor: Transform<HoistSite> = {
       changesModes(module, loop ?? statement),
       'the function switches what tensors are made of, or looks at its variables by other ways than their names',
     );
-    const switching = proof.holds ? switchingFunction(module) : undefined;
+    const switching = proof.holds ? switchingFunction(module, loop ?? statement) : undefined;
     if (switching !== undefined)
       proof.require(
         'unknown',

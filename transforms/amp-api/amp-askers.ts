@@ -62,7 +62,9 @@ function askersIn(module: PyModule, name: string): readonly PyNode[] {
       const pattern = node.closest('class_pattern', 'block')?.named[0];
       if (pattern?.type === 'dotted_name') return !pattern.text.startsWith(NEW_AMP);
       const top = topOfPath(node);
-      return qualifiedName(module, top) === `${OLD_AMP}.${name}` && isAsked(module, top);
+      const path = qualifiedName(module, top) ?? '';
+      // The class is also in the module that defines it: `autocast_mode.autocast`.
+      return path.startsWith(`${OLD_AMP}.`) && path.endsWith(`.${name}`) && isAsked(module, top);
     });
 }
 

@@ -11,7 +11,7 @@ import { TORCH_DISTRIBUTED } from '../../src/library/names.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
-import { keywordArgument } from '../../src/semantic/statements.js';
+import { keywordArgument, positionalArguments } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { valueOf } from '../../src/values/index.js';
 
@@ -143,8 +143,10 @@ function argumentUse(module: PyModule, call: PyNode, contained: boolean): Consta
   const callee = call.function;
   const path = callee && qualifiedName(module, callee);
   const passed: ConstantUse = { kind: 'passed', by: callee ?? call };
-  if (keywordArgument(call, 'inplace') !== undefined || keywordArgument(call, 'out') !== undefined)
-    return passed;
+  const isAsked =
+    keywordArgument(call, 'inplace') ?? positionalArguments(call).find(({ type }) => type === 'true');
+  // `F.relu(w, True)` changes it, as with `inplace=True`.
+  if (isAsked !== undefined || keywordArgument(call, 'out') !== undefined) return passed;
   if (path !== undefined) {
     if (path.startsWith(TORCH_DISTRIBUTED) || changesTensor(path)) return { kind: 'changed', by: call };
     // A class: `nn.Parameter`, a dataset, an optimizer.

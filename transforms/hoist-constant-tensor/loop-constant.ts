@@ -227,10 +227,14 @@ export function changesModes(module: PyModule, loop: PyNode): boolean {
   });
 }
 
-/** Where a function of the project switches them, which the loop may come to run: a callback, a dataset, a network. */
-export function switchingFunction(module: PyModule): string | undefined {
+/**
+ * Where a function of the project switches them, which the loop may come to run: a callback, a dataset, a network. Between two
+ * rounds of a loop that yields, any other code may run.
+ */
+export function switchingFunction(module: PyModule, loop: PyNode): string | undefined {
+  const look = /\byield\b/.test(module.codeOf(loop)) ? switchAnywhereIn : switchIn;
   for (const word of SWITCHES) {
-    const found = everywhere(module, word, switchIn);
+    const found = everywhere(module, word, look);
     const place = found === undefined ? `one of the many files with \`${word}\`` : found.find((each) => each);
     if (place !== undefined) return place;
   }
@@ -240,10 +244,17 @@ export function switchingFunction(module: PyModule): string | undefined {
 const SWITCHES: readonly string[] = ['set_default_dtype', 'set_default_device', 'set_default_tensor_type'];
 
 function switchIn(alone: PyModule, word: string): string | undefined {
-  const found = alone
-    .words(word)
-    .find((node) => isCallee(wholeName(node)) && enclosingFunction(node) !== undefined);
+  const found = switches(alone, word).find((node) => enclosingFunction(node) !== undefined);
   return found && placeInWords(alone, found);
+}
+
+function switchAnywhereIn(alone: PyModule, word: string): string | undefined {
+  const [found] = switches(alone, word);
+  return found && placeInWords(alone, found);
+}
+
+function switches(alone: PyModule, word: string): readonly PyNode[] {
+  return alone.words(word).filter((node) => isCallee(wholeName(node)));
 }
 
 /** The outermost loop that the statement can stand before: each loop directly inside the next. */

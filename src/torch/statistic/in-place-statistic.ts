@@ -1,6 +1,7 @@
 import { isFresh, isMaker, row } from '../../library/library.js';
 import { HALF_DTYPES } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
+import { isNamedAnywhere } from '../../semantic/anywhere.js';
 import { plainAttributes } from '../../semantic/attribute-uses.js';
 import { type Gate, gate, shown } from '../../semantic/gate.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
@@ -175,6 +176,12 @@ function startGates(module: PyModule, { statement, factory }: Start, self: strin
         no: `${self} is created with a dtype that cannot hold the average in place`,
         unknown: ask('full-precision')`Does ${self} hold 32- or 64-bit floating-point numbers?`,
       },
+    },
+    {
+      answer: isNamedAnywhere(module, 'inference_mode') ? 'unknown' : 'yes',
+      otherwise: ask(
+        'changeable',
+      )`Is ${self} created outside of \`inference_mode()\`, after which it cannot be changed in place?`,
     },
   ];
 }
