@@ -9,23 +9,14 @@ import { calleeOf, decoratorsOf, enclosingClass, wholeName } from '../../semanti
 import type { PyNode } from '../../syntax/node.js';
 import { usesInOtherModes } from '../../values/effects/mode.js';
 
-/** Functions whose grad mode is their caller's business: a framework or the training loop calls them. */
-const CALLED_BY_TRAINING: ReadonlySet<string> = new Set([
-  '__init__',
-  'closure',
-  'compute_loss',
-  'forward',
-  'train_step',
-  'training_step',
-]);
-
-/** Hooks that Lightning and its like run with the grad mode they want. */
+/** What Lightning, the trainers of transformers and their like run with the grad mode they want. */
 const HOOK =
-  /^(?:(?:training|validation|test|predict|eval|valid)_step|\w+_epoch_(?:start|end)|on_\w+|configure_\w+|\w+_dataloader|forward|optimizer_\w+)$/;
+  /^(?:(?:train|training|validation|test|predict|eval|valid)_step|\w+_epoch_(?:start|end)|on_\w+|compute_loss|configure_\w+|\w+_dataloader|forward|optimizer_\w+)$/;
 
 export function isCalledByTraining(module: PyModule, functionNode: PyNode): boolean {
   const name = functionNode.name?.text ?? '';
-  if (CALLED_BY_TRAINING.has(name)) return true;
+  // Its grad mode is the business of whoever runs the network, or makes the object.
+  if (name === 'forward' || name === '__init__') return true;
   const classNode = enclosingClass(functionNode);
   if (classNode === undefined) return false;
   const { imported, unknown } = ancestryOf(module, classNode);
