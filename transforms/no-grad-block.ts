@@ -36,6 +36,7 @@ import { doubtsAboutBlock, evaluationBlocks } from './no-grad-block/block.js';
 import { type FlaggedLoop, flaggedLoops, mayChooseMode } from './no-grad-block/flag.js';
 import { mayKeepOutput } from './no-grad-block/kept-output.js';
 import { numericBlocks, provenParts } from './no-grad-block/numbers.js';
+import { isTryout } from './no-grad-block/tryout.js';
 
 interface BlockSite extends Site {
   readonly run: GradlessPart | FlaggedLoop;
@@ -71,6 +72,7 @@ export const noGradBlock: Transform<BlockSite> = {
         '`nn.MultiheadAttention` and the layers of `nn.Transformer` take a faster path without gradients, which rounds differently, and gives zeros for padding; where the file names them, or a file of the project makes one that the network may have, the fix is unsafe.',
         'What is printed of a tensor no longer names its `grad_fn`.',
         'The diff is as long as the loop.',
+        'Below `if __name__ == "__main__":`, a network that is given made-up numbers only, to see whether it works, is passed over in silence.',
       ],
     },
     evidence: {
@@ -105,6 +107,7 @@ export const noGradBlock: Transform<BlockSite> = {
     }
     const parts: GradlessPart[] = [];
     for (const run of evaluationBlocks(module)) {
+      if (isTryout(module, run)) continue;
       const proven = provenParts(module, run);
       parts.push(...proven);
       if (proven.length > 0) continue;
@@ -122,6 +125,7 @@ export const noGradBlock: Transform<BlockSite> = {
       };
     }
     for (const run of [...parts, ...numericBlocks(module)]) {
+      if (isTryout(module, run)) continue;
       const [first] = run.statements[0]?.named ?? [];
       const node = first?.left ?? first;
       if (node === undefined) continue;
