@@ -33,13 +33,13 @@ import {
   type Transform,
 } from '../src/toolkit/index.js';
 import { doubtsAboutBlock, evaluationBlocks } from './no-grad-block/block.js';
-import { type FlaggedLoop, flaggedLoops, mayChooseMode } from './no-grad-block/flag.js';
+import { type FlaggedPart, flaggedParts, mayChooseMode } from './no-grad-block/flag.js';
 import { mayKeepOutput } from './no-grad-block/kept-output.js';
 import { numericBlocks, provenParts } from './no-grad-block/numbers.js';
 import { isTryout } from './no-grad-block/tryout.js';
 
 interface BlockSite extends Site {
-  readonly run: GradlessPart | FlaggedLoop;
+  readonly run: GradlessPart | FlaggedPart;
 }
 
 export const noGradBlock: Transform<BlockSite> = {
@@ -57,14 +57,14 @@ export const noGradBlock: Transform<BlockSite> = {
     requires: { torch: '0.4' },
     docs: {
       why: '`model.eval()` switches dropout and batch norm, not autograd. A validation loop written inline, between two epochs, records a graph for every batch, and a loss that it adds up keeps the graph of each batch alive until the sum is dropped.',
-      does: 'Puts `with torch.no_grad():` around the `for` statement or the forward behind `model.eval()`, one step further in, with the alias the file has for torch. Lines that begin inside a string keep their bytes. A loop that trains only where a flag says so (`if train:`, `if phase == "train":`, `if optimizer is not None:`) goes under `with torch.set_grad_enabled(…):` with that flag. In code that trains, statements that run a network in any mode go under it too, where nothing is done with the results but to read them as numbers, as indices or detached: predictions after the training, actions, old probabilities, targets, a forward beside an attack. A function that only evaluates is the business of `no-grad`, which adds a decorator instead; statements of one get a block where more leaves the function than is proven to be only read, or where torch is older than 1.0 and has no such decorator.',
+      does: 'Puts `with torch.no_grad():` around the `for` statement or the forward behind `model.eval()`, one step further in, with the alias the file has for torch. Lines that begin inside a string keep their bytes. A loop, or a step of a function, that trains only where a flag says so (`if train:`, `if phase == "train":`, `if optimizer is not None:`) goes under `with torch.set_grad_enabled(…):` with that flag. In code that trains, statements that run a network in any mode go under it too, where nothing is done with the results but to read them as numbers, as indices or detached: predictions after the training, actions, old probabilities, targets, a forward beside an attack. A function that only evaluates is the business of `no-grad`, which adds a decorator instead; statements of one get a block where more leaves the function than is proven to be only read, or where torch is older than 1.0 and has no such decorator.',
       refuses: [
         'gradients are used in the loop, or in a function of the file that it runs, or a model class of the file differentiates in its `forward`',
         'the network goes back to training mode inside the loop',
         'what the loop computes is differentiated behind it',
         'the loop yields or awaits: other code would then run without gradients',
         'its lines do not share one indentation',
-        'a flag that the loop changes, that is no variable of the function, or that does not guard everything that needs gradients',
+        'a flag that the statements change, that is no variable of the function, or that does not guard everything that needs gradients',
       ],
       limits: [
         'Only loops, `if` and `with` statements, assignments and calls in the very block of `model.eval()`, before the next `model.train()`; those that stand one below the other share a `with`. Outside a loop, only the network itself, and parts that the file shows. Without `eval()`, only assignments to names, or of what has no graph to attributes and to items of lists and dictionaries, or appended to a list, and networks by what made them, by `.forward(…)`, by their own methods, by a function of the file that runs them, by how the file uses them (`net.parameters()`) or by their names. In hooks of Lightning, those of the training.',
@@ -93,16 +93,18 @@ export const noGradBlock: Transform<BlockSite> = {
 
   *detect(module) {
     if (importsTorch(module) === 'no' || isTestFile(module.path, module.text)) return;
-    for (const run of flaggedLoops(module)) {
-      const node = run.wrapped[0]?.left;
-      if (node === undefined) continue;
+    for (const run of flaggedParts(module)) {
+      const [first] = run.wrapped;
+      const node = first?.left ?? first?.named[0]?.left ?? first?.named[0];
+      if (first === undefined || node === undefined) continue;
+      const what = first.type === 'for_statement' ? 'this loop' : 'this';
       const models = run.models.map(({ text }) => `\`${text}\``).join(' and ');
       yield {
         node,
         run,
         measuredAs: 'evaluation by a loop that trains',
         lasts: 'statement',
-        message: `this loop trains ${models} only where \`${shown(run.condition)}\`, and runs with gradients on otherwise, too: each forward keeps its activations for a backward that never comes`,
+        message: `${what} trains ${models} only where \`${shown(run.condition)}\`, and runs with gradients on otherwise, too: each forward keeps its activations for a backward that never comes`,
       };
     }
     const parts: GradlessPart[] = [];

@@ -14,11 +14,11 @@ import { networkOf } from '../../src/torch/grad/evaluation.js';
 import { networkRunBy } from '../../src/torch/grad/numeric-runs.js';
 import { IN_FILE, runsNetwork } from '../../src/torch/grad/runs.js';
 import type { GradlessPart } from '../../src/torch/record/left-behind.js';
-import { gradUsesIn } from '../../src/values/effects/grad.js';
+import { gradUseIn, gradUsesIn } from '../../src/values/effects/grad.js';
 import { isGradOff, onlyRunsGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 
-/** A loop that trains where a flag says so, and evaluates with gradients on where not. */
-export interface FlaggedLoop extends GradlessPart {
+/** A loop, or some statements of a function, that train where a flag says so, and evaluate with gradients on where not. */
+export interface FlaggedPart extends GradlessPart {
   /** What `torch.set_grad_enabled()` is to be told. */
   readonly flag: string;
   /** The same as it is written. */
@@ -29,39 +29,57 @@ export interface FlaggedLoop extends GradlessPart {
 const BACKWARD = '.backward(';
 const GRAD_MODE = /no_?grad|inference_?mode|grad_enabled|enable_?grad/i;
 const IF = /^(?:el)?if\b/;
-const FOR = /^(?:async[ \t]+)?for\b/;
 
 /** Whether a function may do both, going by its code. */
 export function mayChooseMode(code: string): boolean {
   if (GRAD_MODE.test(code)) return false;
-  const isChosen = (line: CodeLine) =>
-    line.text.includes(BACKWARD) && isWithin(line, IF) && isWithin(line, FOR);
+  const isChosen = (line: CodeLine) => line.text.includes(BACKWARD) && isWithin(line, IF);
   return code.includes(BACKWARD) && linesOf(code).some(isChosen);
 }
 
-export function flaggedLoops(module: PyModule): readonly FlaggedLoop[] {
+export function flaggedParts(module: PyModule): readonly FlaggedPart[] {
   if (switchesGradOff(module)) return [];
-  const found = new Map<PyNode, FlaggedLoop>();
+  const found = new Map<PyNode, FlaggedPart>();
   for (const node of module.atWhere(BACKWARD, mayChooseMode)) {
-    const loop = node.closest('for_statement', 'function_definition', 'lambda');
-    if (loop?.type !== 'for_statement' || found.has(loop)) continue;
-    const run = runOf(module, loop, node);
-    if (run !== undefined) found.set(loop, run);
+    const around = node.closest('for_statement', 'function_definition', 'lambda');
+    if (around === undefined || around.type === 'lambda' || found.has(around)) continue;
+    const isLoop = around.type === 'for_statement';
+    for (const guard of guardsOf(node, [around])) {
+      const part = partOf(module, isLoop ? [around] : rowAround(module, guard), guard);
+      if (part === undefined) continue;
+      found.set(around, part);
+      break;
+    }
   }
   return [...found.values()];
 }
 
-function runOf(module: PyModule, loop: PyNode, backward: PyNode): FlaggedLoop | undefined {
-  const owner = enclosingFunction(loop) ?? module.root;
-  if (isTestCode(module, loop) || decoratorsOf(owner).length > 0) return undefined;
-  if (isGradOff(module, loop) || (owner !== module.root && onlyRunsGradOff(module, owner))) return undefined;
-  const guard = guardsOf(backward, loop).find((each) => isSteady(module, conditionOf(each), loop));
-  const condition = guard && conditionOf(guard);
-  if (condition === undefined) return undefined;
-  const parts = withoutGuarded(loop, condition.text);
+/** The statements from the first forward in the block of a guard to the last one that it guards. */
+function rowAround(module: PyModule, guard: PyNode): readonly PyNode[] {
+  const flag = conditionOf(guard)?.text ?? '';
+  const siblings = guard.parent?.named ?? [];
+  const isRun = (statement: PyNode) =>
+    withoutGuarded(statement, flag).some((part) => networksCalled(module, [...part.walk()]).length > 0);
+  const first = siblings.slice(0, siblings.indexOf(guard)).findIndex(isRun);
+  const last = siblings.findLastIndex(
+    (each) => conditionOf(each)?.text === flag && gradUseIn(module, each) !== undefined,
+  );
+  return first === -1 ? [] : siblings.slice(first, last + 1);
+}
+
+function partOf(module: PyModule, wrapped: readonly PyNode[], guard: PyNode): FlaggedPart | undefined {
+  const [first] = wrapped;
+  const condition = conditionOf(guard);
+  if (first === undefined || condition === undefined || !isSteady(module, condition, wrapped))
+    return undefined;
+  const owner = enclosingFunction(first) ?? module.root;
+  if (isTestCode(module, first) || decoratorsOf(owner).length > 0) return undefined;
+  if (isGradOff(module, first) || (owner !== module.root && onlyRunsGradOff(module, owner))) return undefined;
+  const parts = wrapped.flatMap((each) => withoutGuarded(each, condition.text));
   const isGuarded = (node: PyNode) =>
-    guardsOf(node, loop).some((each) => conditionOf(each)?.text === condition.text);
-  if (!gradUsesIn(module, loop).every(({ node }) => isGuarded(node))) return undefined;
+    guardsOf(node, wrapped).some((each) => conditionOf(each)?.text === condition.text);
+  if (!wrapped.flatMap((each) => gradUsesIn(module, each)).every(({ node }) => isGuarded(node)))
+    return undefined;
   const calls = parts.flatMap((part) => [...part.walk(({ type }) => !/_definition$|^lambda$/.test(type))]);
   const runs = (model: PyNode) =>
     calls.some(
@@ -73,17 +91,17 @@ function runOf(module: PyModule, loop: PyNode, backward: PyNode): FlaggedLoop | 
   const models = switched.length > 0 ? switched : networksCalled(module, calls);
   if (models.length === 0 || mayAnswerAnew(module, condition)) return undefined;
   return {
-    ...{ statements: parts, wrapped: [loop], owner, models, condition, flag: asBoolean(module, condition) },
+    ...{ statements: parts, wrapped, owner, models, condition, flag: asBoolean(module, condition) },
     ...(switched.length === 0 && { mayTrain: true }),
   };
 }
 
-/** The `if` statements inside a loop whose body a node is in. */
-function guardsOf(node: PyNode, loop: PyNode): readonly PyNode[] {
+/** The `if` statements among some, or inside them, whose body a node is in. */
+function guardsOf(node: PyNode, wrapped: readonly PyNode[]): readonly PyNode[] {
   const found: PyNode[] = [];
   for (const at of node.ancestors()) {
-    if (at === loop) break;
     if (at.type === 'if_statement' && at.consequence?.contains(node)) found.push(at);
+    if (wrapped.includes(at)) break;
   }
   return found;
 }
@@ -93,11 +111,10 @@ function conditionOf(guard: PyNode): PyNode | undefined {
   return condition && unparenthesized(condition);
 }
 
-/** A flag, its opposite, a comparison with a constant, or several of them, of variables that the loop does not change. */
-function isSteady(module: PyModule, condition: PyNode | undefined, loop: PyNode): boolean {
-  if (condition === undefined) return false;
+/** A flag, its opposite, a comparison with a constant, or several of them, of variables that the statements do not change. */
+function isSteady(module: PyModule, condition: PyNode, wrapped: readonly PyNode[]): boolean {
   if (condition.type === 'boolean_operator')
-    return condition.named.every((each) => isSteady(module, unparenthesized(each), loop));
+    return condition.named.every((each) => isSteady(module, unparenthesized(each), wrapped));
   const operands =
     condition.type === 'comparison_operator' || condition.type === 'not_operator'
       ? condition.named
@@ -105,7 +122,7 @@ function isSteady(module: PyModule, condition: PyNode | undefined, loop: PyNode)
   if (operands.length > 2 || !operands.some(({ type }) => type === 'identifier')) return false;
   return operands.every((operand) =>
     operand.type === 'identifier'
-      ? isLocal(module, operand, loop)
+      ? isLocal(module, operand, wrapped)
       : /^(?:string|none|true|false|integer)$/.test(operand.type),
   );
 }
@@ -119,15 +136,18 @@ function mayAnswerAnew(module: PyModule, condition: PyNode): boolean {
   return functionsNamed(module, isCompared ? '__eq__' : '__bool__')?.length !== 0;
 }
 
-/** Only the function around it binds the variable, and not in the loop. */
-function isLocal(module: PyModule, name: PyNode, loop: PyNode): boolean {
-  const owner = enclosingFunction(loop) ?? module.root;
+/** Only the function around them binds the variable, and not there. */
+function isLocal(module: PyModule, name: PyNode, wrapped: readonly PyNode[]): boolean {
+  const owner = wrapped.map(enclosingFunction)[0] ?? module.root;
   const scope = module.resolve(name);
   if (scope === undefined || scope !== module.scopeOf(owner)) return false;
   const writes = module.writes(scope, name.text);
   return (
     writes.length > 0 &&
-    writes.every((write) => !loop.contains(write) && (enclosingFunction(write) ?? module.root) === owner)
+    writes.every(
+      (write) =>
+        !wrapped.some((each) => each.contains(write)) && (enclosingFunction(write) ?? module.root) === owner,
+    )
   );
 }
 

@@ -28,7 +28,7 @@ import { effectsOf } from '../../src/values/index.js';
 import { plainBuffer } from '../../src/values/value/plain-buffer.js';
 import { GradTrace } from '../../src/values/value/trace.js';
 import { doubtsAboutBlock, evaluationBlocks, isProven, lacksDecorator } from './block.js';
-import { flaggedLoops } from './flag.js';
+import { flaggedParts } from './flag.js';
 import { mayKeepOutput } from './kept-output.js';
 import { isAssignment, isContainer, partsOf, type Run } from './rows.js';
 import { mayRunNetwork, networkRunThrough } from './run-through.js';
@@ -162,7 +162,7 @@ function isTaken(module: PyModule, statement: PyNode): boolean {
 
 function findTaken(module: PyModule): readonly PyNode[] {
   const blocks = evaluationBlocks(module).filter(mayBeWhole(module));
-  return [...blocks, ...flaggedLoops(module)].flatMap(({ wrapped }) => wrapped);
+  return [...blocks, ...flaggedParts(module)].flatMap(({ wrapped }) => wrapped);
 }
 
 /** The network that a function of the file runs, where what it hands back has a graph: else it keeps that to itself. */
