@@ -14,7 +14,6 @@ const LONG = process.env['MEMFIX_LONG'] === '1';
 const STRICTER: ReadonlyMap<string, string> = new Map([
   ['no-grad/fix-unsafe-written-for-old-torch', '`loss.data[0]` is a sign of torch 0.3'],
   ['no-grad/keep-attack', 'a parameter called `attack` is run, and nothing in the project differentiates'],
-  ['no-grad/keep-called-by-training', 'a plain function called `training_step` is left to its framework'],
   ['no-grad/keep-forces', 'a network that gives `forces` may differentiate'],
   ['no-grad/keep-hands-on-the-optimizer', 'what gets an `optimizer` may train'],
   ['no-grad/keep-old-idiom-beside-new-torch', '`loss.data[0]` is a sign of torch 0.3'],

@@ -1,5 +1,5 @@
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import { possibleNames, qualifiedName } from '../../semantic/imports.js';
 import { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -174,8 +174,10 @@ class Uses {
   #attribute(module: PyModule, node: PyNode, place: [string, number], own: ReadonlySet<string>): void {
     const object = node.parent?.object;
     const path = object && qualifiedName(module, object);
-    if (path === undefined) this.#members.push(place);
-    else if (isOwn(path, own)) this.#plain.push(place);
+    // `losses.score` of `try: import fast as losses`
+    const paths = path !== undefined || object === undefined ? [path] : possibleNames(module, object);
+    if (paths.some((each) => each !== undefined && isOwn(each, own))) this.#plain.push(place);
+    else if (path === undefined) this.#members.push(place);
   }
 
   #keyword(module: PyModule, node: PyNode, place: [string, number]): void {
