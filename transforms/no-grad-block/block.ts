@@ -137,7 +137,8 @@ export function* doubtsAboutBlock(module: PyModule, run: GradlessPart): Generato
       yield* doubtsAboutNetwork(module, model, run.owner, statement, run.mayTrain === true);
     yield* doubtsOfRunning(module, statement);
   }
-  const loss = run.mayTrain === true ? unspentLoss(module, run) : undefined;
+  // Where a flag says so, it is spent.
+  const loss = run.mayTrain === true && !('flag' in run) ? unspentLoss(module, run) : undefined;
   if (loss !== undefined)
     yield unknown(
       ask('only-reported')`Is it meant that \`${loss}\`, as computed here, takes part in no backward?`,

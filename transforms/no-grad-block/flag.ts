@@ -8,6 +8,7 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
+import { readsOf, writesOf } from '../../src/semantic/variables.js';
 import { type CodeLine, isWithin, linesOf } from '../../src/syntax/code-text.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { networkOf } from '../../src/torch/grad/evaluation.js';
@@ -122,7 +123,7 @@ function isSteady(module: PyModule, condition: PyNode, wrapped: readonly PyNode[
   if (operands.length > 2 || !operands.some(({ type }) => type === 'identifier')) return false;
   return operands.every((operand) =>
     operand.type === 'identifier'
-      ? isLocal(module, operand, wrapped)
+      ? isLocal(module, operand, wrapped) && (isFixed(condition) || staysAsItIs(module, operand, wrapped))
       : /^(?:string|none|true|false|integer)$/.test(operand.type),
   );
 }
@@ -149,6 +150,34 @@ function isLocal(module: PyModule, name: PyNode, wrapped: readonly PyNode[]): bo
         !wrapped.some((each) => each.contains(write)) && (enclosingFunction(write) ?? module.root) === owner,
     )
   );
+}
+
+/** `optimizer is not None`, `phase == "train"`: whatever is put into an object, the answer is the same. */
+function isFixed(condition: PyNode): boolean {
+  const isCompared = condition.type === 'comparison_operator';
+  return isCompared && condition.named.some(({ type }) => /^(?:string|none|true|false)$/.test(type));
+}
+
+/** It is a truth, or nothing is done with it there but to ask for it: a list could be filled. */
+function staysAsItIs(module: PyModule, name: PyNode, wrapped: readonly PyNode[]): boolean {
+  if (writesOf(module, name).every(isTruth)) return true;
+  return readsOf(module, name).every(
+    (read) =>
+      !wrapped.some((each) => each.contains(read)) ||
+      ASKING.test(read.parent?.type ?? '') ||
+      read.parent?.condition === read ||
+      (read.parent?.type === 'conditional_expression' && read.parent.named[1] === read),
+  );
+}
+
+const ASKING = /^(?:boolean|comparison|not)_operator$/;
+
+/** `train: bool`, `train=True`, `train = epoch > 0` */
+function isTruth(write: PyNode): boolean {
+  const holder = write.parent;
+  if (holder?.field('type')?.text === 'bool') return true;
+  const value = roleOf(write) === 'parameter' ? holder?.value : holder?.right;
+  return /^(?:true|false|comparison_operator|not_operator)$/.test(value?.type ?? '');
 }
 
 /** The parts of a statement that also run where the flag is off. */
@@ -198,12 +227,8 @@ function asBoolean(module: PyModule, condition: PyNode): string {
       ? condition.text
       : `bool(${condition.text})`;
   if (condition.type !== 'identifier') return condition.text;
-  const scope = module.resolve(condition);
-  const writes = scope === undefined ? [] : module.writes(scope, condition.text);
-  const isBoolean = writes.every((write) => {
-    const holder = write.parent;
-    const value = roleOf(write) !== 'parameter' && holder?.type === 'assignment' ? holder.right : undefined;
-    return /^(?:true|false|comparison_operator|not_operator)$/.test(value?.type ?? '');
-  });
+  const isBoolean = writesOf(module, condition).every(
+    (write) => roleOf(write) !== 'parameter' && isTruth(write),
+  );
   return isBoolean ? condition.text : `bool(${condition.text})`;
 }
