@@ -32,19 +32,23 @@ export function isTryout(module: PyModule, { wrapped, owner, models }: GradlessP
 const LITERALS = /^(?:integer|float|string|true|false|none)$/;
 
 /** `torch.rand(1, 3, 64, 64)`, `Variable(torch.ones(4)).cuda()`, or a variable with nothing else. */
-function isMadeUp(module: PyModule, value: PyNode): boolean {
-  if (LITERALS.test(value.type)) return true;
+function isMadeUp(module: PyModule, value: PyNode, seen = new Set<PyNode>()): boolean {
+  // `x = x.cuda()` in a loop
+  if (LITERALS.test(value.type) || seen.has(value)) return true;
+  seen.add(value);
   if (value.type === 'identifier') {
     const ways = waysReaching(module, value);
-    return ways.length > 0 && ways.every((way) => way.kind === 'value' && isMadeUp(module, way.value));
+    return ways.length > 0 && ways.every((way) => way.kind === 'value' && isMadeUp(module, way.value, seen));
   }
   const path = value.type === 'call' ? calledPath(module, value) : undefined;
   if (path !== undefined) {
     const [wrapped] = VARIABLE.has(path) ? argumentsOf(value) : [];
-    return wrapped === undefined ? isMaker(path) : isMadeUp(module, wrapped);
+    return wrapped === undefined ? isMaker(path) : isMadeUp(module, argumentValue(wrapped), seen);
   }
   const receiver = value.type === 'call' ? receiverOf(value) : undefined;
   return (
-    receiver !== undefined && ofTensor(methodName(value) ?? '') !== undefined && isMadeUp(module, receiver)
+    receiver !== undefined &&
+    ofTensor(methodName(value) ?? '') !== undefined &&
+    isMadeUp(module, receiver, seen)
   );
 }
