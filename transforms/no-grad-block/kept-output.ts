@@ -17,8 +17,7 @@ import {
 const GIVEN = /[(,=][\s\\]*(?:self\.)?([a-z]\w*)(?=[\s\\]*[,)])/g;
 
 /** Whether some code may run a network by a call of its own, or gives one to a function of the file. */
-function mayRunOrGive(glimpse: Glimpse): Test {
-  const mayRun = glimpse.memo(mayRunItself);
+function runOrGiveTest(glimpse: Glimpse, mayRun: Test): Test {
   const gives: Test = (code) => {
     for (const [, name = ''] of code.matchAll(GIVEN)) if (isCalledLikeNetwork(name)) return true;
     return false;
@@ -31,12 +30,17 @@ function namesDefined({ text }: Glimpse): ReadonlySet<string> {
   return new Set([...text.matchAll(/\bdef[ \t\\]+([\w\u0080-\uffff]+)/g)].map(([, name = '']) => name));
 }
 
-/** Whether some code may assign, or append, what a network gives, which a method of the file may run for it. */
+/** Whether some code may run a network, which a function or a method of the file may do for it. `mayRun`: by a call of its own. */
+export function callTest(glimpse: Glimpse, mayRun: Test): Test {
+  const mayRunOrGive = runOrGiveTest(glimpse, mayRun);
+  const leadsToRun = methodTest(glimpse, once(mayRunOrGive));
+  return (code) =>
+    mayRunOrGive(code) || someCall(code, ({ name, object }) => object !== undefined && leadsToRun(name));
+}
+
+/** Whether some code may assign, or append, what a network gives. */
 export function mayKeepOutput(glimpse: Glimpse): Test {
-  const mayRun = glimpse.memo(mayRunOrGive);
-  const leadsToRun = glimpse.memo(methodTest);
-  const mayCall: Test = (code) =>
-    mayRun(code) || someCall(code, ({ name, object }) => object !== undefined && leadsToRun(name));
+  const mayCall = callTest(glimpse, glimpse.memo(mayRunItself));
   // Strings in the way, lines cannot be told.
   if (glimpse.outline === undefined) return once(mayCall);
   return once((code) => {
@@ -54,9 +58,8 @@ export function mayKeepOutput(glimpse: Glimpse): Test {
 const KEEPS_NOTHING = /^(?![\s\S]*(?:=|\bappend\b))|^(?:return|raise|assert|del)\b[^;]*$|:\s*$/;
 
 /** Whether a method of this name, or one that it calls, may run a network. */
-function methodTest(glimpse: Glimpse): Test {
+function methodTest(glimpse: Glimpse, mayRun: Test): Test {
   const own = glimpse.memo(ownMethods);
-  const mayRun = once(glimpse.memo(mayRunOrGive));
   const silent = new Set<string>();
   return once((name) => {
     if (!own.has(name)) return false;

@@ -13,23 +13,25 @@ import {
   statementOf,
 } from '../../src/semantic/statements.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
+import { isOneFunction } from '../../src/syntax/code-text.js';
 import type { PyNode } from '../../src/syntax/node.js';
+import { backwards } from '../../src/torch/grad/backward-calls.js';
 import { doubtsAbout, keptOf } from '../../src/torch/grad/doubts.js';
 import { type Evaluation, evaluations } from '../../src/torch/grad/evaluation.js';
-import { NUMBERS } from '../../src/torch/grad/numeric-cues.js';
-import { networkRunBy, numericRunsIn } from '../../src/torch/grad/numeric-runs.js';
+import { NUMBERS, once } from '../../src/torch/grad/numeric-cues.js';
+import { mayRunHere, networkRunBy, numericRunsIn } from '../../src/torch/grad/numeric-runs.js';
 import { isCalledByTraining } from '../../src/torch/grad/roles.js';
 import { isDifferentiatedAround, isInTraining, networksIn } from '../../src/torch/grad/teachers.js';
 import { walks } from '../../src/torch/grad/walks.js';
 import type { GradlessPart } from '../../src/torch/record/left-behind.js';
-import { gradUseIn, reachesGradUse } from '../../src/values/effects/grad.js';
+import { gradUseIn, gradUses, reachesGradUse } from '../../src/values/effects/grad.js';
 import { isGradOff, switchesGradOff } from '../../src/values/effects/mode.js';
 import { effectsOf } from '../../src/values/index.js';
 import { plainBuffer } from '../../src/values/value/plain-buffer.js';
 import { GradTrace } from '../../src/values/value/trace.js';
 import { doubtsAboutBlock, evaluationBlocks, isProven, lacksDecorator } from './block.js';
 import { flaggedParts } from './flag.js';
-import { mayKeepOutput } from './kept-output.js';
+import { callTest, mayKeepOutput } from './kept-output.js';
 import { isAssignment, isContainer, partsOf, type Run } from './rows.js';
 import { mayRunNetwork, networkRunThrough } from './run-through.js';
 
@@ -40,13 +42,20 @@ import { mayRunNetwork, networkRunThrough } from './run-through.js';
 export function numericBlocks(module: PyModule): readonly GradlessPart[] {
   if (switchesGradOff(module)) return [];
   const owners = new Set<PyNode>();
+  const [mayKeep, mayCall] = [
+    module.glimpse.memo(mayKeepOutput),
+    callTest(module.glimpse, mayRunHere(module)),
+  ];
+  const isPassedOver = (code: string) =>
+    IN_OTHER_HANDS.test(code) && isOneFunction(code) && !mayTrain(module);
+  const isWanted = once((code) => mayKeep(code) && !isPassedOver(code) && mayCall(code));
   for (const literal of NUMBERS)
-    for (const node of module.atWhere(literal, module.glimpse.memo(mayKeepOutput)))
-      owners.add(enclosingFunction(node) ?? module.root);
+    for (const node of module.atWhere(literal, isWanted)) owners.add(enclosingFunction(node) ?? module.root);
   return [...owners].flatMap((owner) => {
     if (isTestCode(module, owner)) return [];
     const calls = callsOf(module, owner);
-    if (calls.length === 0) return [];
+    // Most run none: that shows sooner than what becomes of their results.
+    if (!calls.some((call) => networkRunBy(module, call) ?? networkRunThrough(module, call))) return [];
     if (isOurs(module, owner)) return blocksOf(module, owner, calls);
     if (!mayBeBetter(module, owner)) return [];
     const blocks = blocksOf(module, owner, calls);
@@ -55,6 +64,14 @@ export function numericBlocks(module: PyModule): readonly GradlessPart[] {
     const proven = blocks.filter((part) => isProven(module, part));
     return proven.length === 0 || isDecorated(module, owner) ? [] : proven;
   });
+}
+
+/** Whoever runs the network, or makes the object, decides about the grad mode of these, unless they differentiate themselves. */
+const IN_OTHER_HANDS = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+(?:forward|__init__)\b/;
+
+/** The file differentiates somewhere. */
+function mayTrain(module: PyModule): boolean {
+  return gradUses(module).length > 0 || backwards(module).length > 0;
 }
 
 /** Code that trains: the rest is the business of a decorator first. */

@@ -15,7 +15,7 @@ import {
   otherMethodTest,
   partTest,
 } from '../../src/torch/grad/numeric-cues.js';
-import { numericFunctions, runsWithoutSwitch } from '../../src/torch/grad/numeric-runs.js';
+import { mayRunHere, numericFunctions, runsWithoutSwitch } from '../../src/torch/grad/numeric-runs.js';
 import { isForward, isPartInProject } from '../../src/torch/grad/runs.js';
 
 /**
@@ -81,7 +81,8 @@ function libraries({ outside }: Glimpse): ReadonlySet<string> {
  */
 export function* quietRuns(module: PyModule): Generator<readonly [PyNode, readonly Evaluation[]]> {
   const numeric = numericFunctions(module);
-  for (const { parent } of module.atWhere('def ', module.glimpse.memo(mayRunQuietly))) {
+  const [may, mayRun] = [module.glimpse.memo(mayRunQuietly), mayRunHere(module)];
+  for (const { parent } of module.atWhere('def ', (code) => may(code) && mayRun(code))) {
     if (parent?.type !== 'function_definition' || numeric.has(parent) || !mayBeWorthIt(module, parent))
       continue;
     const runs = runsWithoutSwitch(module, parent);

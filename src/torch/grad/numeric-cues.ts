@@ -165,8 +165,13 @@ export function namesHandingOn(glimpse: Glimpse): readonly string[] {
 
 /** Whether a function of the file by this name may run a network and hand back what it gives. */
 export function runningTest(glimpse: Glimpse): Test {
+  return returningTest(glimpse, glimpse.memo(mayRunForNumbers));
+}
+
+/** Whether a function of the file by this name returns something, and its code passes a test. */
+export function returningTest(glimpse: Glimpse, may: Test): Test {
   const returning = glimpse.memo(stretchesReturning);
-  return once((name) => returning.get(name)?.some(glimpse.memo(mayRunForNumbers)) === true);
+  return once((name) => returning.get(name)?.some(may) === true);
 }
 
 /** By the names of functions. */
@@ -183,6 +188,11 @@ function stretchesReturning(glimpse: Glimpse): ReadonlyMap<string, readonly stri
 
 /** Whether some code may run a network by a call of its own. */
 export function mayRunItself(glimpse: Glimpse): Test {
+  return runTest(glimpse, () => true);
+}
+
+/** The same where it can be told whether networks have a method or a part of a name. */
+export function runTest(glimpse: Glimpse, isPart: Test): Test {
   const may = glimpse.memo(nameTest);
   const mayBePart = glimpse.memo(partTest);
   const isOfOthers = glimpse.memo(otherMethodTest);
@@ -192,7 +202,7 @@ export function mayRunItself(glimpse: Glimpse): Test {
       hasItem ||= name === '';
       if (name === 'forward' || name === 'self' || may(name)) return true;
       if (object === undefined) return false;
-      return (isOfPart && !isOfOthers(name) && may(object)) || mayBePart(name);
+      return ((isOfPart && !isOfOthers(name) && may(object)) || mayBePart(name)) && isPart(name);
     });
     if (isRun || !hasItem) return isRun;
     for (const [, name = ''] of code.matchAll(ITEM_CALLED)) if (isCalledLikeNetworks(name)) return true;

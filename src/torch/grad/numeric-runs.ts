@@ -29,7 +29,11 @@ import {
   NUMBERS,
   namesHandingOn,
   nameTest,
-  runningTest,
+  once,
+  returningTest,
+  runTest,
+  someCall,
+  type Test,
 } from './numeric-cues.js';
 import { isPartInFile, isPartInProject, makesNetwork } from './runs.js';
 
@@ -67,27 +71,36 @@ export const runsWithoutSwitch = remembered(
   },
 );
 
+/** Whether some code may run a network: as its cue, but the project is asked which methods do. What it rules out is not parsed. */
+export const mayRunHere = remembered((module: PyModule): Test => {
+  return once(runTest(module.glimpse, (name) => isPartInProject(module, name)));
+});
+
 /** The functions that such runs may be in. */
 export const numericFunctions = remembered((module: PyModule): ReadonlySet<PyNode> => {
   const functions = new Set<PyNode>();
   const callers = new Set<PyNode>();
+  const mayRun = mayRunHere(module);
+  const [mayRunAny, mayRunOwn, mayRead] = [mayRunForNumbers, mayRunForOwnNumbers, mayReadNumbers].map(
+    (test) => module.glimpse.memo(test),
+  ) as [Test, Test, Test];
+  // `select_action(state)`, where the one that asks for it makes a number of it.
+  const isRunning = returningTest(module.glimpse, (code) => mayRunAny(code) && mayRun(code));
+  const isReading = once((code) => mayRead(code) && someCall(code, ({ name }) => isRunning(name)));
   for (const literal of NUMBERS) {
-    for (const node of module.atWhere(literal, module.glimpse.memo(mayRunForOwnNumbers))) {
+    for (const node of module.atWhere(literal, (code) => mayRunOwn(code) && mayRun(code))) {
       const functionNode = enclosingFunction(node);
       if (functionNode !== undefined) functions.add(functionNode);
     }
-    for (const node of module.atWhere(literal, module.glimpse.memo(mayReadNumbers)))
+    for (const node of module.atWhere(literal, isReading))
       callers.add(enclosingFunction(node) ?? module.root);
   }
   // `predictions(model(x))`, where that makes numbers of it.
   for (const name of module.glimpse.memo(namesHandingOn))
-    for (const node of module.words(name)) {
+    for (const node of module.wordsWhere(name, mayRun)) {
       const functionNode = isCallee(wholeName(node)) ? enclosingFunction(node) : undefined;
-      if (functionNode !== undefined && module.glimpse.memo(mayRunForNumbers)(module.codeOf(functionNode)))
-        functions.add(functionNode);
+      if (functionNode !== undefined && mayRunAny(module.codeOf(functionNode))) functions.add(functionNode);
     }
-  // `select_action(state)`, where the one that asks for it makes a number of it.
-  const isRunning = module.glimpse.memo(runningTest);
   for (const caller of callers)
     for (const node of caller === module.root ? caller.walk(isOutside) : ownNodes(caller)) {
       if (node.type !== 'call' || !isRunning(methodName(node) ?? node.function?.text ?? '')) continue;
@@ -103,7 +116,7 @@ function isOwnObject(receiver: PyNode | undefined): boolean {
 }
 
 /** The network that a call runs, as written: `net` of `net(x)`, `net.forward(x)` and `net.encode(x)`. */
-export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined {
+export const networkRunBy = remembered((module: PyModule, call: PyNode): PyNode | undefined => {
   const callee = call.function;
   const object = callee?.type === 'attribute' ? callee.object : undefined;
   if (callee?.type === 'subscript') return isItemOfNetworks(module, callee) ? callee : undefined;
@@ -129,7 +142,7 @@ export function networkRunBy(module: PyModule, call: PyNode): PyNode | undefined
   // `f.classify(x)`, whatever it is called, of what may be a network of the file.
   const mayBe = object.type === 'identifier' && nameSaysModel(object.text) !== 'no';
   return isPart && mayBe && mayBeOfTorch(module, object) ? object : undefined;
-}
+});
 
 /** `self` of `self.value(x)`, where that runs layers of the network that it is a method of. */
 function ownNetwork(module: PyModule, call: PyNode, object: PyNode | undefined): PyNode | undefined {
