@@ -206,12 +206,13 @@ function comesFrom(module: PyModule, { wrapped, owner }: GradlessPart, read: PyN
   return definitions === undefined || definitions.some(({ node }) => isInside(node));
 }
 
-/** `out.requires_grad`, `loss.grad_fn is None`. */
-function asksAboutGraph(read: PyNode, statement: PyNode): boolean {
+/** `out.requires_grad`, `loss.grad_fn is None`; of what is cut off before, the answer is the same in both modes. */
+function asksAboutGraph(trace: GradTrace, read: PyNode, statement: PyNode): boolean {
   for (const around of read.ancestors()) {
     if (around === statement) return false;
     const name = around.type === 'attribute' ? around.attribute?.text : undefined;
     if (name !== undefined && ofTensor(name)?.asksGraph === true) return true;
+    if (isCutOff(trace, around)) return false;
   }
   return false;
 }
@@ -260,6 +261,11 @@ function isPure(module: PyModule, name: string): boolean {
   return known !== undefined && known.gives === 'tensor' && !name.endsWith('_') && !isRedefined(module, name);
 }
 
+/** `out.detach()`, `out.data`, `float(out)` */
+function isCutOff(trace: GradTrace, value: PyNode): boolean {
+  return (value.type === 'call' || value.type === 'attribute') && trace.of(value) === 'plain';
+}
+
 const MAX_HOPS = 6;
 
 /**
@@ -274,7 +280,7 @@ function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: numbe
   if (part.isInVain?.(read)) return true;
   const statement = statementOf(read);
   if (statement.type === 'delete_statement') return true;
-  if (asksAboutGraph(read, statement)) return false;
+  if (asksAboutGraph(trace, read, statement)) return false;
   if (isReported(module, read) || isComputedWithout(module, read)) return true;
   const holder = read.closest('comparison_operator', 'call', 'block', 'module');
   if (holder?.type === 'comparison_operator') return followed.add(holder).has(holder);
@@ -284,7 +290,7 @@ function isHarmless(part: Part, read: PyNode, followed: Set<PyNode>, hops: numbe
   // What becomes a number there is looked at as far as that.
   for (const around of read.ancestors()) {
     if (around === statement) break;
-    if (around.type === 'call' && trace.of(around) === 'plain') {
+    if (isCutOff(trace, around)) {
       followed.add(around);
       return true;
     }
