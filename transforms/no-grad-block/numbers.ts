@@ -2,11 +2,14 @@ import { LIGHTNING } from '../../src/library/names.js';
 import { READS_NAMES } from '../../src/semantic/by-text.js';
 import { ancestryOf } from '../../src/semantic/definitions.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { mayLead } from '../../src/semantic/paths.js';
 import { functionsNamed } from '../../src/semantic/project-names.js';
 import {
   argumentsOf,
   enclosingClass,
   enclosingFunction,
+  isCallee,
+  isTarget,
   methodName,
   ownNodes,
   receiverOf,
@@ -231,9 +234,29 @@ function mayStandAlone(module: PyModule, owner: PyNode, statement: PyNode, model
   if (target === undefined || [...value.walk()].some(({ type }) => type === 'yield' || type === 'await'))
     return false;
   const trace = new GradTrace(module, owner, new Set([model.text]));
-  if (trace.of(value) !== 'plain') return false;
   const buffer = plainBuffer(module, target);
+  // Whoever reads it is looked at, like those who read a name.
+  if (trace.of(value) !== 'plain') return buffer !== undefined || isOwnContainer(module, owner, target);
   return buffer === undefined ? isRebound(module, target) : trace.of(buffer) === 'plain';
+}
+
+/** `found[name] = …`, of a list or dictionary of the function that nothing else holds when that runs. */
+function isOwnContainer(module: PyModule, owner: PyNode, target: PyNode): boolean {
+  const holder = target.type === 'subscript' ? target.value : undefined;
+  if (holder?.type !== 'identifier' || owner === module.root || !isContainer(module, holder)) return false;
+  const scope = module.scopeOf(owner);
+  if (module.resolve(holder) !== scope) return false;
+  return module.occurrences(scope, holder.text).every((use) => {
+    if (enclosingFunction(use) !== owner) return false;
+    const { parent } = use;
+    if (isTarget(use) || !mayLead(module, use, holder)) return true;
+    if (parent?.type === 'subscript' && parent.value === use) return true;
+    const call = parent?.type === 'attribute' && isCallee(parent) ? parent.parent : undefined;
+    const around = call?.parent;
+    // What `values()` gives shows what is put in later.
+    const isPassed = /^for_(?:statement|in_clause)$/.test(around?.type ?? '') && around?.right === call;
+    return call !== undefined && (isPassed || around?.type === 'expression_statement');
+  });
 }
 
 /** `features.append(net(x).detach())`, to a list of the function. */

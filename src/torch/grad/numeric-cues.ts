@@ -274,7 +274,7 @@ export function isCalledLikeNetwork(name: string): boolean {
   return nameSaysModel(name) === 'yes' || /(?:^|_)(?:cnn|dqn|gru|lstm|mlp|rnn|vgg|\w{1,8}net)$/.test(name);
 }
 
-/** `actors` of `self.actors[i](x)`. */
+/** `actors` of `self.actors[i](x)`, `actors_target` of `self.actors_target[i](x)`. */
 export function isCalledLikeNetworks(name: string): boolean {
-  return isCalledLikeNetwork(name) || isCalledLikeNetwork(name.replace(/s$/, ''));
+  return isCalledLikeNetwork(name) || isCalledLikeNetwork(name.replace(/s(?=_|$)/g, ''));
 }

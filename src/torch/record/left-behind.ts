@@ -10,16 +10,9 @@ import type { PyModule } from '../../semantic/module.js';
 import { binds, roleOf } from '../../semantic/names.js';
 import { mayLead } from '../../semantic/paths.js';
 import { isForProgramOnly, isNotebook } from '../../semantic/program.js';
-import { isRedefined, mayBeReadElsewhere } from '../../semantic/project-names.js';
+import { mayBeReadElsewhere } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
-import {
-  isCallee,
-  methodName,
-  ownCalls,
-  receiverOf,
-  statementOf,
-  unparenthesized,
-} from '../../semantic/statements.js';
+import { isCallee, methodName, ownCalls, receiverOf, statementOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { suspicionsOf } from '../../values/effects/calls.js';
@@ -35,8 +28,8 @@ import { mayCarryGraph } from '../../values/value/trace-kinds.js';
 import { callersElsewhere, isOnlyHandedToRead } from '../grad/callers.js';
 import { differentiation, type GradDoubt, no, unknown } from '../grad/doubts.js';
 import { switchesToTraining } from '../grad/evaluation.js';
-import { networkRunBy } from '../grad/numeric-runs.js';
 import { ONLY_READ } from '../questions.js';
+import { isOwnBuffer, isPure } from './own-buffer.js';
 
 /** Statements of a function or a script that run networks, and could do so without gradients. */
 export interface GradlessPart {
@@ -255,12 +248,6 @@ function isDropped(module: PyModule, read: PyNode, statement: PyNode): boolean {
   return at.parent === statement && at.type === 'call' && statement.type === 'expression_statement';
 }
 
-/** A method of a tensor that neither changes it nor asks for its gradient. */
-function isPure(module: PyModule, name: string): boolean {
-  const known = ofTensor(name);
-  return known !== undefined && known.gives === 'tensor' && !name.endsWith('_') && !isRedefined(module, name);
-}
-
 /** `out.detach()`, `out.data`, `float(out)` */
 function isCutOff(trace: GradTrace, value: PyNode): boolean {
   return (value.type === 'call' || value.type === 'attribute') && trace.of(value) === 'plain';
@@ -329,27 +316,7 @@ function readsOfTarget(part: Part, target: PyNode, statement: PyNode): readonly 
   if (!isElement)
     return readsReached(module, scope, name.text, within(module.writes(scope, name.text), statement));
   // A tensor of this function: what is written into it is seen by all who have it.
-  return scope === module.scopeOf(run.owner) && isOwnTensor(module, name)
+  return scope === module.scopeOf(run.owner) && isOwnBuffer(module, target)
     ? module.reads(scope, name.text)
     : undefined;
-}
-
-/** Every value that it may have is a tensor which was computed here: nobody else holds it. */
-function isOwnTensor(module: PyModule, name: PyNode): boolean {
-  const definitions = reachingDefinitions(module, name) ?? [];
-  const isHere = (each: Definition): boolean =>
-    each.kind === 'update' || (each.kind === 'value' && isComputed(module, each.value));
-  return definitions.length > 0 && definitions.every(isHere);
-}
-
-/** `net(x)`, `torch.min(a, b)`, `net(x).squeeze(1)`, `a * b`. */
-function isComputed(module: PyModule, value: PyNode): boolean {
-  const node = unparenthesized(value);
-  if (node.type === 'binary_operator') return true;
-  if (node.type !== 'call') return false;
-  if (networkRunBy(module, node) !== undefined) return true;
-  const path = calledPath(module, node);
-  if (path !== undefined) return isOperation(row(path)) && row(path)?.storage === 'new';
-  const receiver = receiverOf(node);
-  return receiver !== undefined && isPure(module, methodName(node) ?? '') && isComputed(module, receiver);
 }
