@@ -37,6 +37,12 @@ export const modelLoad = remembered((module: PyModule, call: PyNode): ModelLoad 
   return base === undefined || overrides ? undefined : { call, className: base, method, own };
 });
 
+/** `transformers.AutoModel.from_pretrained` */
+export function loadsModel(path: string): boolean {
+  const at = path.lastIndexOf('.');
+  return LOADERS.has(path.slice(at + 1)) && modelClass(path.slice(0, at)) !== undefined;
+}
+
 function modelClass(path: string | undefined): string | undefined {
   const parts = path?.split('.') ?? [];
   const name = parts.at(-1) ?? '';

@@ -1,10 +1,10 @@
 import { givesModule } from '../../library/library.js';
 import { ACCELERATOR, PLAIN_BASES, UNWRAPS, WRAPS_MODULE } from '../../library/names.js';
-import { isKbitPreparation, isModuleClass } from '../../library/paths.js';
+import { isKbitPreparation, isModuleClass, isPeftModelMaker } from '../../library/paths.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { plainAttributes } from '../../semantic/attribute-uses.js';
 import { attributeValues, givesOtherwise, valueJustSet } from '../../semantic/attributes.js';
-import { attributeOfSelf, calledDefinition, classAround } from '../../semantic/definitions.js';
+import { attributeOfSelf, calledDefinition, classAround, classBehind } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
@@ -17,6 +17,7 @@ import { starredDefinition } from '../../semantic/star-imports.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import { isUnbound, waysGiven, waysReaching, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
+import { LOADERS } from '../huggingface/pretrained.js';
 import { attributeElsewhere } from './modules.js';
 
 /** `self.name`, which holds what it is given: neither the class nor a base of it makes more of that. */
@@ -142,6 +143,7 @@ class Trace {
     if (path !== undefined) {
       if (WRAPS_MODULE.has(path) || isKbitPreparation(path)) return this.value(module, first, hops + 1);
       if (this.maker.gives(path, call)) return 'yes';
+      if (isPeftModelMaker(path)) return this.value(module, first, hops + 1);
       return this.#definedAs(definedElsewhere(module, path), { module, node: call }, hops);
     }
     const own = calledDefinition(module, call);
@@ -149,7 +151,11 @@ class Trace {
     if (callee !== undefined && isUnbound(module, callee))
       return this.#definedAs(starredDefinition(module, callee.text), { module, node: call }, hops);
     const name = methodName(call) ?? '';
-    if (givesModule(name)) return this.value(module, receiverOf(call), hops + 1);
+    const receiver = receiverOf(call);
+    // `Net.from_pretrained(path)` of a class of the file.
+    const loaded = receiver && LOADERS.has(name) ? classBehind(module, receiver) : undefined;
+    if (loaded !== undefined) return this.maker.isClass(module, loaded);
+    if (givesModule(name)) return this.value(module, receiver, hops + 1);
     const isUnwrapped = this.maker.outlivesOthers && UNWRAPS.has(name);
     return isUnwrapped ? this.value(module, first, hops + 1) : 'unknown';
   }

@@ -1,43 +1,31 @@
-import { givesModule } from '../../library/library.js';
+import { givesModule, row } from '../../library/library.js';
 import { PLAIN_BASES } from '../../library/names.js';
-import { isKbitPreparation, isModelMaker, isPeftModelMaker } from '../../library/paths.js';
-import { type Answer, all } from '../../semantic/answer.js';
-import { initialValue } from '../../semantic/attribute-uses.js';
+import { isModelMaker } from '../../library/paths.js';
+import type { Answer } from '../../semantic/answer.js';
 import { lastName } from '../../semantic/called-name.js';
-import { ancestryOf, classBehind, definitionBehind } from '../../semantic/definitions.js';
-import { calledPath, qualifiedName } from '../../semantic/imports.js';
+import { ancestryOf, definitionBehind } from '../../semantic/definitions.js';
+import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { receiverOf, unparenthesized } from '../../semantic/statements.js';
 import { waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isTrainerClass } from '../huggingface/huggingface.js';
-import { modelLoad } from '../huggingface/pretrained.js';
+import { loadsModel } from '../huggingface/pretrained.js';
 import { type Maker, madeBy } from './made-by.js';
 import { moduleKind } from './modules.js';
 
-/** Whether an expression is a transformers or trl trainer. */
+/** Whether an expression is a transformers or trl trainer: `yes` only by what made it, and `no` also by its name. */
 export function isTrainer(module: PyModule, expression: PyNode): Answer {
-  const name = lastName(expression);
-  if (name === undefined || !/trainer$/i.test(name.text)) return 'no';
-  if (expression.type !== 'identifier') return 'unknown';
-  if (qualifiedName(module, expression) !== undefined) return 'no';
-  const given = waysGiven(module, expression).map((definition): Answer => {
-    if (definition.kind === 'parameter') return annotationIsTrainer(module, definition.node);
-    const made =
-      definition.kind === 'value' && definition.value.type === 'call' ? definition.value : undefined;
-    const callee = made?.function;
-    if (callee === undefined) return 'unknown';
-    if (isTrainerClass(module, callee)) return 'yes';
-    return definitionBehind(module, callee)?.type === 'class_definition' ? 'no' : 'unknown';
-  });
-  const [first = 'unknown'] = given;
-  return given.every((each) => each === first) ? first : 'unknown';
+  const name = lastName(expression)?.text ?? '';
+  if (!/trainer$/i.test(name) || qualifiedName(module, expression) !== undefined) return 'no';
+  return madeBy(module, expression, TRAINER);
 }
 
-function annotationIsTrainer(module: PyModule, parameter: PyNode): Answer {
-  const type = parameter.parent?.field('type')?.named[0];
-  return type !== undefined && isTrainerClass(module, type) ? 'yes' : 'unknown';
-}
+const TRAINER: Maker = {
+  gives: (path) => row(path)?.is === 'trainer',
+  isClass: (module, classNode) =>
+    ancestryOf(module, classNode).imported.some((base) => row(base)?.is === 'trainer') ? 'yes' : 'no',
+  outlivesOthers: true,
+};
 
 const MODEL_WORDS = new Set(
   'actor adapter autoencoder backbone bert classifier controlnet critic decoder discriminator encoder generator gpt llm model models module net network policy student teacher transformer unet vae vit'.split(
@@ -128,38 +116,12 @@ function isPlainClass(module: PyModule, classNode: PyNode): boolean {
 }
 
 /** Whether an expression is a model of transformers, perhaps with adapters of peft: by the calls that made it. */
-export function isTransformersModel(
-  module: PyModule,
-  expression: PyNode,
-  asked: readonly string[] = [],
-): Answer {
-  const target = unparenthesized(expression);
-  if (target.type === 'call') return makesModel(module, target, asked);
-  // `model = wrap(model)` is what `model` was before.
-  if (asked.includes(target.text)) return 'yes';
-  const asking = [...asked, target.text];
-  if (target.type === 'attribute') {
-    const name = target.attribute?.text;
-    const value = name === undefined ? undefined : initialValue(module, target, name);
-    return value === undefined ? 'unknown' : isTransformersModel(module, value, asking);
-  }
-  if (target.type !== 'identifier') return 'unknown';
-  const own = classBehind(module, target);
-  if (own !== undefined) return moduleKind(module, own).isPretrained ? 'yes' : 'unknown';
-  const made = waysGiven(module, target).map((definition) =>
-    definition.kind === 'value' ? isTransformersModel(module, definition.value, asking) : 'unknown',
-  );
-  return made.length === 0 ? 'unknown' : all(made);
+export function isTransformersModel(module: PyModule, expression: PyNode): Answer {
+  return madeBy(module, expression, TRANSFORMERS_MODEL);
 }
 
-function makesModel(module: PyModule, call: PyNode, asked: readonly string[]): Answer {
-  if (modelLoad(module, call) !== undefined) return 'yes';
-  const path = calledPath(module, call);
-  const [first] = argumentsOf(call);
-  if (path !== undefined && (isKbitPreparation(path) || isPeftModelMaker(path)))
-    return first === undefined ? 'unknown' : isTransformersModel(module, first, asked);
-  const receiver = receiverOf(call);
-  return receiver !== undefined && givesModule(methodName(call) ?? '')
-    ? isTransformersModel(module, receiver, asked)
-    : 'unknown';
-}
+const TRANSFORMERS_MODEL: Maker = {
+  gives: loadsModel,
+  isClass: (module, classNode) => (moduleKind(module, classNode).isPretrained ? 'yes' : 'unknown'),
+  outlivesOthers: true,
+};
