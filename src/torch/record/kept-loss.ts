@@ -8,10 +8,7 @@ import { isProgram } from '../../semantic/program.js';
 import { functionsNamed, type NamedFunction } from '../../semantic/project-names.js';
 import { ask } from '../../semantic/question.js';
 import type { Reason } from '../../semantic/reason.js';
-import { returnsOf } from '../../semantic/returns.js';
-import { functionElsewhere } from '../../semantic/star-imports.js';
 import {
-  decoratorsOf,
   enclosingFunction,
   enclosingLoops,
   statementOf,
@@ -231,7 +228,6 @@ export function isWithoutGrad(module: PyModule, place: PyNode): boolean {
 /** Whether a value that may hang on a graph has `.detach()`; undefined where nothing says that it is a tensor at all. */
 export function isDetachable(module: PyModule, value: PyNode): Answer | undefined {
   if (isTorchCode(module) === 'no' || !valueOf(module, value).mayHaveGraph()) return undefined;
-  if (isGraphlessElsewhere(module, value)) return undefined;
   // Data that nobody trains on have no graph, whatever is done with them.
   const isTrained =
     spendingBackward(module, value) !== undefined || spendingStep(module, value) !== undefined;
@@ -240,18 +236,6 @@ export function isDetachable(module: PyModule, value: PyNode): Answer | undefine
   const term = lossTerm(module, value);
   if (term === undefined) return undefined;
   return valueOf(module, value).kind === 'unknown' && term.scalar === 'no' ? 'no' : 'unknown';
-}
-
-/** `accuracy(out, y)` of another file, all of whose results are compared, counted or detached there. */
-function isGraphlessElsewhere(module: PyModule, value: PyNode): boolean {
-  const found =
-    value.type === 'call' && value.function ? functionElsewhere(module, value.function) : undefined;
-  if (found === undefined || decoratorsOf(found.node).length > 0) return false;
-  const returned = returnsOf(found.node);
-  return (
-    returned.length > 0 &&
-    returned.every((each) => each !== undefined && !valueOf(found.module, each).mayHaveGraph())
-  );
 }
 
 /**

@@ -1,13 +1,14 @@
-import { builtin, cutsGraph, ofTensor, row } from '../../library/library.js';
-import { NUMPY, TORCH, VARIABLE } from '../../library/names.js';
+import { ofTensor, row } from '../../library/library.js';
+import { NUMPY, VARIABLE } from '../../library/names.js';
 import { attributeUses, callsOf } from '../../semantic/attribute-uses.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
-import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
+import { definedElsewhere } from '../../semantic/elsewhere.js';
+import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import { isOwnMember } from '../../semantic/instance.js';
 import { isFreshContainer } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
-import { givesReturned, returnsOf } from '../../semantic/returns.js';
+import { givesReturned } from '../../semantic/returns.js';
 import {
   argumentsOf,
   contextManagers,
@@ -18,14 +19,13 @@ import {
   keywordValue,
   methodName,
   receiverOf,
-  unparenthesized,
 } from '../../semantic/statements.js';
 import { isUnbound, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { registrationOf } from '../../torch/module/modules.js';
-import { isOfKnownPackage } from './plain.js';
-import { putIntoMade } from './put-into.js';
-import { isFloating, kindOf } from './tensor.js';
+import { isOfKnownPackage, isPlainAttribute } from './plain.js';
+import { GradTrace } from './trace.js';
+import type { Trace } from './trace-kinds.js';
 
 /**
  * What is computed at this place surely records no graph: the nearest `with` of torch around it that speaks of grad mode, or
@@ -75,78 +75,63 @@ export function runsWithoutGrad(module: PyModule, functionNode: PyNode, depth = 
   });
 }
 
-/** Methods that take only the form of their argument. */
-const LIKENING = /^to$|_as$/;
-
 /**
- * Whether a value may hang on an autograd graph; false only where the code shows that it does not. `besides` is an attribute
- * that is taken to have none, because the question is what else would bring one.
+ * Whether a value may hang on an autograd graph, or begin one; false only where the code shows that it does not. `besides` is
+ * an attribute that is taken to have none, because the question is what else would bring one.
  */
-export function mayCarryGradient(
-  module: PyModule,
-  expression: PyNode,
-  besides = '',
-  depth = 0,
-  seen = new Set<PyNode>(),
-): boolean {
-  const node = unparenthesized(expression);
-  if (depth > MAX_DEPTH) return true;
-  if (kindOf(module, node) === 'number' || isFloating(module, node) === 'no') return false;
-  const may = (inner: PyNode | undefined): boolean =>
-    inner === undefined || mayCarryGradient(module, inner, besides, depth + 1, seen);
-  switch (node.type) {
-    case 'string':
-    case 'none':
-    case 'true':
-    case 'false':
-    case 'comparison_operator':
-      return false;
-    case 'unary_operator':
-      return may(node.argument);
-    case 'binary_operator':
-      return may(node.left) || may(node.right);
-    case 'conditional_expression':
-      return may(node.named[0]) || may(node.named[2]);
-    case 'tuple':
-    case 'list':
-      return node.named.some(may);
-    case 'dictionary':
-      return node.named.some((pair) => pair.type !== 'pair' || may(pair.key) || may(pair.value));
-    case 'list_comprehension':
-      return may(node.body);
-    case 'keyword_argument':
-    case 'subscript':
-      return may(node.value);
-    case 'attribute':
-      return node.text !== besides && attributeMayCarry(module, node, may, depth);
-    case 'identifier':
-      return variableMayCarry(module, node, may, seen);
-    case 'call':
-      return callMayCarry(module, node, may, depth);
-    default:
-      return true;
-  }
+export function mayCarryGradient(module: PyModule, expression: PyNode, besides?: string): boolean {
+  const owner = enclosingFunction(expression) ?? module.root;
+  const trace =
+    besides === undefined ? module.memo(graphTrace, owner) : graphTrace(module, owner, new Set([besides]));
+  return trace.of(expression) !== 'plain';
 }
 
-type May = (node: PyNode | undefined) => boolean;
+/** All that the function is given may have a graph. */
+function graphTrace(module: PyModule, owner: PyNode, besides: ReadonlySet<string> = new Set()): GradTrace {
+  return new GradTrace(module, owner, new Set(), 'graph', 0, {
+    expression: (there, node) => {
+      if (node.type === 'attribute') return attributeTrace(there, node, besides);
+      // A variable of the module, which others set as well.
+      if (node.type === 'identifier' && !reachingDefinitions(there, node)?.length) return 'graph';
+      return node.type === 'call' ? callTrace(there, node) : undefined;
+    },
+    definition: (there, found) => {
+      if (found.kind === 'parameter')
+        return found.node.closest('function_definition') === owner ? 'graph' : undefined;
+      if (recordsNoGraph(there, found.node)) return 'plain';
+      const isOpen =
+        found.kind === 'value' && isFreshContainer(there, found.value) && isHandedOut(there, found.node);
+      return isOpen ? 'graph' : undefined;
+    },
+  });
+}
 
-function attributeMayCarry(module: PyModule, node: PyNode, may: May, depth: number): boolean {
+/** Attributes are followed to what they are given, which may be attributes again, this far. */
+const MAX_ATTRIBUTES = 6;
+
+/** By what the class gives it; what other objects have may have a graph. */
+function attributeTrace(module: PyModule, node: PyNode, besides: ReadonlySet<string>): Trace | undefined {
+  if (besides.has(node.text)) return 'plain';
   const name = node.attribute?.text ?? '';
-  const known = ofTensor(name);
-  if (name === 'training' || (known?.attribute && cutsGraph(name))) return false;
-  if (name === 'values' || (known?.attribute && !known.asksGraph)) return may(node.object);
-  if (name === 'grad') return !module.memo(leavesPlainGradients, module);
+  if (name === 'grad') return module.memo(leavesPlainGradients, module) ? 'plain' : 'graph';
+  if (name === 'values' || isPlainAttribute(name) || ofTensor(name)?.attribute) return undefined;
   const around = classAround(node);
-  if (around === undefined || node.object?.text !== around.self) return true;
+  if (around === undefined || node.object?.text !== around.self)
+    return isOfKnownPackage(qualifiedName(module, node) ?? '') ? undefined : 'graph';
   const writes = attributeUses(module, around.classNode, name).filter(({ kind }) => kind !== 'read');
-  if (writes.length === 0) return registrationOf(module, around.classNode, name) !== 'buffer';
-  return writes.some((write) => {
+  if (writes.length === 0)
+    return registrationOf(module, around.classNode, name) === 'buffer' ? 'plain' : 'graph';
+  const within = new Set([...besides, node.text]);
+  const mayBring = writes.some((write) => {
     const assignment = write.node.parent;
     const value = assignment?.left === write.node ? assignment.right : undefined;
     // What it was before, the other values tell.
     if (value === undefined || !/^(?:augmented_)?assignment$/.test(assignment?.type ?? '')) return true;
-    return !recordsNoGraph(module, write.node) && mayCarryGradient(module, value, node.text, depth + 1);
+    if (recordsNoGraph(module, write.node)) return false;
+    const owner = enclosingFunction(value) ?? module.root;
+    return within.size > MAX_ATTRIBUTES || graphTrace(module, owner, within).of(value) !== 'plain';
   });
+  return mayBring ? 'graph' : 'plain';
 }
 
 /** The file differentiates by a plain `backward()`, and nothing else that it says makes a `.grad`. */
@@ -155,20 +140,6 @@ function leavesPlainGradients(module: PyModule): boolean {
     module.mentions(/\.backward\(\s*\)/) &&
     !module.mentions(/create_graph|\.backward\(\s*[^)\s]|\.grad\s*=(?!=|\s*None\b)/)
   );
-}
-
-function variableMayCarry(module: PyModule, identifier: PyNode, may: May, seen: Set<PyNode>): boolean {
-  const reaching = reachingDefinitions(module, identifier);
-  if (reaching === undefined || reaching.length === 0) return true;
-  // One that was looked at has brought none so far.
-  const definitions = reaching.filter(({ node }) => !seen.has(node) && seen.add(node));
-  const isMade = definitions.some((found: Definition) => {
-    if (recordsNoGraph(module, found.node)) return found.kind === 'parameter';
-    if (found.kind === 'value' && isFreshContainer(module, found.value) && isHandedOut(module, identifier))
-      return true;
-    return found.kind === 'value' || found.kind === 'update' ? may(found.value) : true;
-  });
-  return isMade || putIntoMade(module, identifier, definitions).some(may);
 }
 
 /** `found = {}; fill(found)`: something may be put into it by code that is not looked into. */
@@ -183,31 +154,26 @@ function isHandedOut(module: PyModule, container: PyNode): boolean {
   });
 }
 
-function callMayCarry(module: PyModule, call: PyNode, may: May, depth: number): boolean {
+/** What begins a graph, or may be an object that has one; undefined for what computes something from what it is given. */
+function callTrace(module: PyModule, call: PyNode): Trace | undefined {
+  const own = calledDefinition(module, call);
+  if (own?.type === 'function_definition' && givesReturned(own)) return undefined;
+  if (own !== undefined) return isDecoratedGradOff(module, own) ? 'plain' : 'graph';
   const path = calledPath(module, call);
-  if (path !== undefined) {
-    if (path.startsWith(NUMPY)) return false;
-    if (VARIABLE.has(path)) return mayAskForGradient(call);
-    if (!path.startsWith(TORCH) || /\.[A-Z]\w*$/.test(path)) return true;
-    const asked = keywordValue(call, 'requires_grad');
-    if (asked !== undefined && asked.type !== 'false') return true;
-    return row(path)?.graph !== 'cut' && argumentsOf(call).some(may);
+  if (path === undefined) {
+    const name = methodName(call) ?? call.function?.text ?? '';
+    const receiver = receiverOf(call);
+    const isOfSelf = receiver !== undefined && receiver.text === classAround(call)?.self;
+    // A layer may be called `data`.
+    return isOfSelf || /^[A-Z]/.test(name) || isOwnMember(module, receiver, name) ? 'graph' : undefined;
   }
-  const name = methodName(call);
-  const receiver = receiverOf(call);
-  if (name === undefined || receiver === undefined) {
-    const own = call.function?.type === 'identifier' ? module.resolve(call.function) : call;
-    const fact = own === undefined ? builtin(call.function?.text ?? '') : undefined;
-    if (fact?.graph === 'cut') return false;
-    if (fact?.dtype === 'promoted' || fact?.gives === 'arguments') return argumentsOf(call).some(may);
-    const made = calledDefinition(module, call);
-    return made === undefined || mayReturnGraph(module, made, depth);
-  }
-  // A layer may be called `data`.
-  if (cutsGraph(name) && !isOwnMember(module, receiver, name)) return false;
-  const made = calledDefinition(module, call);
-  if (made !== undefined) return mayReturnGraph(module, made, depth);
-  return may(receiver) || (!LIKENING.test(name) && argumentsOf(call).some(may));
+  if (definedElsewhere(module, path)?.node.type === 'function_definition') return undefined;
+  if (path.startsWith(NUMPY)) return 'plain';
+  if (VARIABLE.has(path)) return mayAskForGradient(call) ? 'graph' : 'plain';
+  const asked = keywordValue(call, 'requires_grad');
+  // `nn.Parameter(…)`, and modules, which have some.
+  const begins = (asked !== undefined && asked.type !== 'false') || /\.[A-Z]\w*$/.test(path);
+  return begins || !isOfKnownPackage(path) ? 'graph' : undefined;
 }
 
 /** `Variable(x)` is a leaf of its own, whatever `x` was computed from. */
@@ -217,18 +183,4 @@ function mayAskForGradient(call: PyNode): boolean {
   return asked === undefined
     ? second !== undefined && second.type !== 'keyword_argument'
     : asked.type !== 'false';
-}
-
-/** From here on, functions that are called are not looked into. */
-const HALF_DEPTH = MAX_DEPTH / 2;
-
-/** Whether a function of the file may give back what hangs on a graph: what it is given may. */
-function mayReturnGraph(module: PyModule, definition: PyNode, depth: number): boolean {
-  if (definition.type !== 'function_definition' || isAsync(definition)) return true;
-  if (isDecoratedGradOff(module, definition)) return false;
-  if (depth >= HALF_DEPTH || !givesReturned(definition)) return true;
-  const inner = Math.max(depth + 1, HALF_DEPTH);
-  return returnsOf(definition).some(
-    (value) => value !== undefined && mayCarryGradient(module, value, '', inner),
-  );
 }

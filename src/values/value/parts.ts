@@ -198,7 +198,7 @@ function isForeignResult(module: PyModule, value: PyNode): boolean {
 
 /** Expressions without a graph, those that gather what a loop gives, and those that hold what is in them. */
 export const PLAIN =
-  /^(?:(?:concatenated_)?string|integer|float|none|true|false|ellipsis|(?:comparison|not)_operator|slice|yield)$/;
+  /^(?:(?:concatenated_)?string|integer|float|none|true|false|ellipsis|(?:comparison|not)_operator|slice)$/;
 export const GATHERS = /_comprehension$|^generator_expression$/;
 export const HOLDS_ALL =
   /^(?:list|tuple|set|dictionary|expression_list|boolean_operator|(?:list|dictionary)_splat)$/;

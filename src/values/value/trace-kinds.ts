@@ -1,3 +1,7 @@
+import type { Definition } from '../../semantic/flow.js';
+import type { PyModule } from '../../semantic/module.js';
+import type { PyNode } from '../../syntax/node.js';
+
 /**
  * What grad mode means to a value. `plain`: it carries no graph either way. `given`: an argument of the function, which keeps
  * what it had. `derived`: computed from such, so that it has a graph only where an argument had one. `outside`: somebody
@@ -44,12 +48,23 @@ export function loaded(traces: readonly Trace[]): Trace {
   return mayCarryGraph(operation(traces)) ? 'outside' : worst(traces);
 }
 
+/** What else is known of an expression or a binding; undefined where it is followed. */
+export interface Premises {
+  readonly expression: (module: PyModule, node: PyNode) => Trace | undefined;
+  readonly definition: (module: PyModule, definition: Definition) => Trace | undefined;
+}
+
 /** By parameter, or one for all of them where a call does not tell which gets what. */
 export type Given = Trace | ReadonlyMap<string, Trace>;
 
-/** What a parameter is given, where that is known. */
-export function givenAs(given: Given, name: string): Trace | undefined {
-  return typeof given === 'string' ? given : given.get(name);
+/**
+ * What a parameter is given, where that is known. That it is `isPlain` by its annotation or default says more than what holds of all
+ * of them, and less than what a call gives.
+ */
+export function givenAs(given: Given, name: string, isPlain = false): Trace | undefined {
+  const ofAll = typeof given === 'string' ? given : undefined;
+  const own = typeof given === 'string' ? undefined : given.get(name);
+  return own ?? (isPlain ? 'plain' : ofAll);
 }
 
 /** A name says less than `plain`, which may only be a guess at what the argument is. */

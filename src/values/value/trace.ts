@@ -2,7 +2,7 @@ import { builtin, givesHeld, givesModule, isPlainMethod, row, walksModule } from
 import { DATA_LOADER, LOAD } from '../../library/names.js';
 import { isHandedIn } from '../../semantic/attributes.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
-import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
+import { makerOf } from '../../semantic/elsewhere.js';
 import { type Definition, isDefinedOrConstant, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { isOwnMember } from '../../semantic/instance.js';
@@ -23,13 +23,14 @@ import * as parts from './parts.js';
 import * as known from './plain.js';
 import { valuesPutInto } from './put-into.js';
 import { isRenamed } from './renamed.js';
-import { kindOf } from './tensor.js';
+import { isFloating, kindOf } from './tensor.js';
 import {
   type Given,
   givenAs,
   loaded,
   mayCarryGraph,
   operation,
+  type Premises,
   type Trace,
   upToWorst,
   withoutPlain,
@@ -53,10 +54,11 @@ export class GradTrace {
     private readonly module: PyModule,
     private readonly functionNode: PyNode,
     /** Texts of the expressions that are the evaluated networks. */
-    private readonly models: ReadonlySet<string>,
+    private readonly models: ReadonlySet<string> = new Set(),
     /** What its parameters are given; those that are not among them come from outside. */
     private readonly parameters: Given = new Map(),
     private readonly depth = 0,
+    private readonly premises?: Premises,
     /** What functions of the file hand back, by what they are given. */
     private readonly results = new Map<string, Trace>(),
   ) {}
@@ -113,6 +115,10 @@ export class GradTrace {
   }
 
   #compute(node: PyNode): Trace {
+    // Numbers have no graph, nor have tensors of whole ones.
+    if (kindOf(this.module, node) === 'number' || isFloating(this.module, node) === 'no') return 'plain';
+    const said = this.premises?.expression(this.module, node);
+    if (said !== undefined) return said;
     const called = this.depth > 0 ? this.functionNode : undefined;
     if (this.models.has(node.text) && !isRenamed(this.module, node, this.models, called)) return 'network';
     if (parts.PLAIN.test(node.type)) return 'plain';
@@ -147,14 +153,14 @@ export class GradTrace {
   #attribute(node: PyNode): Trace {
     const name = node.attribute?.text ?? '';
     const object = node.object;
-    if (known.isPlainAttribute(name) && !this.#mayBeField(name, object)) return 'plain';
+    if (known.isPlainAttribute(name) && !(object && this.#mayBeField(name, object))) return 'plain';
     if (qualifiedName(this.module, node) !== undefined) return 'plain';
     return this.depth === 0 && isHandedIn(this.module, node) ? 'given' : worst(this.#all([object]));
   }
 
   /** What the object has under the name of what torch gives. */
-  #mayBeField(name: string, object: PyNode | undefined): boolean {
-    if (object === undefined || isOwnMember(this.module, object, name)) return object !== undefined;
+  #mayBeField(name: string, object: PyNode): boolean {
+    if (isOwnMember(this.module, object, name)) return true;
     return name === 'data' && mayCarryGraph(this.of(object)) && parts.mayBeField(this.module, object);
   }
 
@@ -178,6 +184,8 @@ export class GradTrace {
 
   /** What a binding gives to its name. */
   defined(definition: Definition): Trace {
+    const said = this.premises?.definition(this.module, definition);
+    if (said !== undefined) return said;
     switch (definition.kind) {
       case 'value':
       case 'with':
@@ -213,8 +221,7 @@ export class GradTrace {
     const owner = node.closest('function_definition', 'lambda');
     // Hooks and callbacks are handed whatever the network computes.
     if (owner !== this.functionNode) return 'graph';
-    if (parts.isPlainParameter(node)) return 'plain';
-    const given = givenAs(this.parameters, node.text);
+    const given = givenAs(this.parameters, node.text, parts.isPlainParameter(node));
     if (given !== undefined) return given;
     return this.depth === 0 && node.text !== selfName(this.functionNode) ? 'given' : 'outside';
   }
@@ -238,9 +245,7 @@ export class GradTrace {
     const callee = call.function;
     if (callee === undefined || this.models.has(callee.text)) return 'graph';
     if (givenAs(this.parameters, callee.text) === 'network') return 'graph';
-    const given = this.#given(call, callee);
-    if (given === 'plain' || kindOf(this.module, call) === 'number') return 'plain';
-    return parts.makesWhole(this.module, call) ? 'plain' : given;
+    return parts.makesWhole(this.module, call) ? 'plain' : this.#given(call, callee);
   }
 
   #given(call: PyNode, callee: PyNode): Trace {
@@ -272,7 +277,7 @@ export class GradTrace {
     }
     const found =
       path === undefined ? starredFunction(this.module, callee) : functionElsewhere(this.module, callee);
-    if (found !== undefined) return this.#returnedElsewhere(found, call);
+    if (found !== undefined) return this.#returned(found.node, call, found.module);
     const receiver = receiverOf(call);
     const name = methodName(call) ?? callee.text;
     if (receiver !== undefined && path === undefined) return this.#method(name, receiver, given);
@@ -282,15 +287,15 @@ export class GradTrace {
 
   #method(name: string, receiver: PyNode, given: readonly PyNode[]): Trace {
     if (walksModule(name)) return 'network';
-    const mayDiffer = () => mayCarryGraph(this.of(receiver)) && isRedefined(this.module, name);
-    if (isPlainMethod(name) && !mayDiffer()) return 'plain';
+    const from = this.of(receiver);
+    const isOwn = () => isRedefined(this.module, name);
+    if (isPlainMethod(name) && !(mayCarryGraph(from) && isOwn())) return 'plain';
     if (name === 'sample' && row(makerOf(this.module, receiver) ?? '')?.draws === 'cut') return 'plain';
+    if (from !== 'network' && known.takesForm(name) && !isOwn()) return operation([from]);
     const traces = this.#all(given);
     if (traces.includes('graph') && !givesModule(name)) return 'graph';
-    const from = this.of(receiver);
     if (from === 'network') return givesModule(name) ? 'network' : 'graph';
     if (givesHeld(name)) return worst([from, ...traces]);
-    if (known.takesForm(name) && !isRedefined(this.module, name)) return operation([from]);
     // `accelerator.gather(x)`; `logits.gather(1, actions)` is tensor math.
     if (COLLECTS.test(name) && !mayCarryGraph(from) && functionsNamed(this.module, name)?.length === 0)
       return worst(traces);
@@ -302,8 +307,10 @@ export class GradTrace {
     return this.depth >= MAX_CALLS ? undefined : this.#inside(definition, this.#givenTo(definition, call));
   }
 
-  #inside(definition: PyNode, parameters: Given): GradTrace {
-    return new GradTrace(this.module, definition, this.models, parameters, this.depth + 1, this.results);
+  /** In another file, the networks go by other names. */
+  #inside(definition: PyNode, given: Given, module = this.module): GradTrace {
+    const [models, results] = module === this.module ? [this.models, this.results] : [];
+    return new GradTrace(module, definition, models, given, this.depth + 1, this.premises, results);
   }
 
   #givenTo(definition: PyNode, call: PyNode): Given {
@@ -325,25 +332,18 @@ export class GradTrace {
     return withoutPlain(this.#givenTo(definition, call), isCertain);
   }
 
-  /** What a function of another file of the project hands back. */
-  #returnedElsewhere({ module, node }: Elsewhere, call: PyNode): Trace {
-    if (this.depth >= MAX_CALLS || decoratorsOf(node).length > 0) return 'graph';
-    const given = this.#certainlyGivenTo(node, call);
-    return worst(
-      upToWorst(returnedBy(node), new GradTrace(module, node, new Set(), given, this.depth + 1).of),
-    );
-  }
-
-  /** What a function of the file hands back, given what it is given. */
-  #returned(definition: PyNode, call: PyNode): Trace {
-    if (this.depth >= MAX_CALLS) return 'graph';
-    if (this.functionNode.contains(definition) && this.#captured(definition) === 'graph') return 'graph';
+  /** What a function hands back, given what it is given. */
+  #returned(definition: PyNode, call: PyNode, module = this.module): Trace {
+    const isHere = module === this.module;
+    if (this.depth >= MAX_CALLS || (!isHere && decoratorsOf(definition).length > 0)) return 'graph';
+    const isInside = isHere && this.functionNode.contains(definition);
+    if (isInside && this.#captured(definition) === 'graph') return 'graph';
     const given = this.#certainlyGivenTo(definition, call);
     const shape = typeof given === 'string' ? given : [...given].flat().join(' ');
-    const key = `${definition.start} ${shape} ${this.depth}`;
+    const key = `${module.path} ${definition.start} ${shape} ${this.depth}`;
     const known = this.results.get(key);
     if (known !== undefined) return known;
-    const result = worst(upToWorst(returnedBy(definition), this.#inside(definition, given).of));
+    const result = worst(upToWorst(returnedBy(definition), this.#inside(definition, given, module).of));
     this.results.set(key, result);
     return result;
   }
