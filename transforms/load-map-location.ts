@@ -44,6 +44,7 @@ import {
   type Transform,
 } from '../src/toolkit/index.js';
 import { isNetwork, isOnlyForOptimizers } from './load-map-location/keeper.js';
+import { hasTensorSettings } from './load-map-location/kept-settings.js';
 import { isUsedAgain } from './load-map-location/loaded-again.js';
 import type { Fate } from './load-map-location/loaded-use.js';
 import { loadsPlainly, quantizersOf } from './load-map-location/loading-class.js';
@@ -58,9 +59,6 @@ interface LoadSite extends Site {
   readonly call: PyNode;
   readonly fate: Fate;
 }
-
-/** Numbers of an optimizer that are tensors on its device: they are kept as they are loaded. */
-const TENSOR_SETTINGS = /\bcapturable\b|\b(?:lr|betas?|momentum)\s*=\s*(?:\w+\.)*(?:as_)?tensor\(/i;
 
 /** How far a cue looks around a call: longer ones are parsed. */
 const NEARBY = 500;
@@ -96,14 +94,14 @@ export const loadMapLocation: Transform<LoadSite> = {
         'the arguments of `torch.load` are spread, so `map_location` may be among them',
         'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
         'unsafe where the code around catches the error that a checkpoint gives on a machine without its GPU',
-        'unsafe where the result also is kept, handed to other code, or returned to callers that do not show or do more with it, where the receiver is not proven to be a torch module or optimizer: neither by the class that makes it, nor because every `load_state_dict` in the program copies what it is given and it imports no package that is known to load in its own way (what can be installed may be handed anything), where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',
+        'unsafe where the result also is kept, handed to other code, or returned to callers that do not show or do more with it, where the receiver is not proven to be a torch module or optimizer: neither by the class that makes it, nor because every `load_state_dict` in the program copies what it is given and it imports no package that is known to load in its own way, where the receiver is made by a package that memfix does not know and nothing shows that it is a network, where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',
         'unsafe where state that an optimizer takes is used again, where an optimizer or a schedule of the project may hold tensors beside the state of its parameters, where a count that is saved beside it is not shown to be a number, or a tensor is indexed by what may be on the GPU',
       ],
       limits: [
         'Host memory holds the whole checkpoint instead, once per process.',
         'Passed over in silence where all that the project saves (or all that it writes to this very path) was moved to the CPU before: nothing goes back to a GPU.',
         'Nothing changes for a checkpoint that was saved from the CPU, and, with one process, for the state of an optimizer: it takes the loaded tensors as its own and holds nothing twice (measured).',
-        'Networks and optimizers of packages of which the library knows nothing else are taken to copy what they load, as torch does.',
+        'Networks of packages that memfix does not know, and what callers outside of the project hand to its functions, are taken to copy what they load, as torch does.',
         'A load whose result reaches no `load_state_dict`, and no `copy_` into the state of a model, is not looked at: data, features and pickled modules keep their device.',
       ],
     },
@@ -207,7 +205,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         )`Does the model take \`${checkpoint}\` from the CPU (this file shards, quantizes or defers models, or has parts that load in their own way)?`,
       )
       .require(
-        homes.some((home) => home.mentions(TENSOR_SETTINGS)) ? 'unknown' : 'yes',
+        homes.some((home) => home.memo(hasTensorSettings, home)) ? 'unknown' : 'yes',
         ask(
           'plain-settings',
         )`Are the settings of the optimizer in \`${checkpoint}\` plain numbers (tensors stay where they are loaded)?`,

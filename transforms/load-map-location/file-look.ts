@@ -4,20 +4,21 @@ import {
   argumentsOf,
   decoratorsOf,
   hasSplat,
+  isTarget,
   keywordValue,
   methodName,
   receiverOf,
 } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isScript, runBy } from './installed.js';
 import { type Keeper, keeperOf } from './keeper.js';
-import { givesFunctionObject, keepingClasses } from './kept-settings.js';
+import { givesFunctionObject, hasTensorSettings, keepingClasses } from './kept-settings.js';
 import { loadsPlainly, quantizersOf } from './loading-class.js';
 import { loadingNames } from './loading-names.js';
 import { placeOf, spelledOut } from './place.js';
 import { setsByText } from './plain-option.js';
 import { FRAMES } from './read-by-name.js';
 import { fateOfParameter } from './returned-value.js';
+import { isScript, runBy } from './script.js';
 
 /** What one file has to do with loading; plain data, kept with the file. */
 export interface Look {
@@ -52,14 +53,17 @@ const GIVES_METHODS =
 /** The class of diffusers keeps what it is given. */
 const SHADOWS = /\bEMAModel\b/;
 /** Settings that are tensors, or may be: an optimizer leaves them where they are loaded. */
-const TENSOR_SETTINGS =
-  /\bcapturable\b|\b(?:lr|betas?|momentum)\s*=\s*(?:\w+\.)*(?:as_)?tensor\(|\bgroup\w*\[[^\]\n]+\]\s*=[^\n]*\b(?:as_tensor|empty|full|ones|tensor|zeros)\(/i;
+const TENSOR_GROUPS = /\bgroup\w*\[[^\]\n]+\]\s*=[^\n]*\b(?:as_tensor|empty|full|ones|tensor|zeros)\(/i;
 /** Code that makes classes of a text, or gets them from packages that it names nowhere. What `import_module` and `__import__` give is a file or a package. */
 const COMPUTED =
   /\bhydra\b(?=[\s\S]*(?:\b(?:instantiate|get_class|get_method|get_object|get_static_method)\b|\.call\(|import[^\n]*\bcall\b))|\blocate\b|entry_points\b(?!\s*=)|entry_point\b(?!\s*=\s*["'][\w.]+:\w+["']|\.split\()/;
 /** `name = …`, `object.name = …`, with anything in place of what is computed; no definition, nor a second statement. */
 const ASSIGNS = /^\s*[\w.\0]+\s*=(?!=)[^\n;\\]*$/;
-const DEFINES = /\b(?:lambda|import|setattr)\b|load_|state_|_dict/;
+/** `line.\0()`, `add(net, '\0')`: it calls what the file has. */
+const CALLS = /^\s*\w[\w.\0]*\([^\n;()\\]*\)\s*$/;
+const DEFINES = /\b(?:compile|eval|exec|import|lambda|setattr|type)\b|load_|state_|_dict/;
+/** What others may import says nothing of who loads how. */
+const EXPORTS = /^__all__\s*\+?=\s*(?:\[[^\]]*\]|\([^)]*\))/gm;
 const IMPORTS_MORE = /\b(?:__import__|import_module|runpy|spec_from_file_location|SourceFileLoader)\b/;
 const BY_PREFIX = /(?:\b(?:__import__|import_module)\(\s*f?|\bentry_point\s*=\s*)["']([\w.]+)/g;
 
@@ -77,8 +81,9 @@ export function lookAt(alone: PyModule): Look {
     runs: runBy(alone).map((dotted) => spelledOut(place, dotted)),
     isOwnWay:
       areGiven ||
-      !loadsPlainly(alone.code) ||
-      [SHADOWS, TENSOR_SETTINGS, COMPUTED].some((way) => alone.mentions(way)) ||
+      !loadsPlainly(isOnlyExported(alone) ? alone.code.replace(EXPORTS, '') : alone.code) ||
+      [SHADOWS, TENSOR_GROUPS, COMPUTED].some((way) => alone.mentions(way)) ||
+      hasTensorSettings(alone) ||
       givesFunctionObject(alone) ||
       runsText(alone),
     loaders: [...methods.filter((method) => !copiesByBase(alone, method)), ...keeping].map((node) =>
@@ -96,14 +101,19 @@ export function lookAt(alone: PyModule): Look {
   };
 }
 
-/** Whether it runs a text of which no more is known than that it gives a variable or an attribute what the file has. */
+/** Whether nobody in the file goes through the names that others may import. */
+function isOnlyExported(alone: PyModule): boolean {
+  return alone.words('__all__').every((node) => isTarget(node, true));
+}
+
+/** Whether it runs a text of which more may be said than that it calls what the file has, or gives it to a variable or an attribute. */
 function runsText(alone: PyModule): boolean {
   return alone.words('exec').some((node) => {
     const call = node.parent?.type === 'call' && node.parent.function === node ? node.parent : undefined;
     if (call === undefined || node.text !== 'exec' || alone.resolve(node) !== undefined) return false;
     const [run] = argumentsOf(call);
     const written = run === undefined ? '' : writtenIn(run);
-    return !ASSIGNS.test(written) || DEFINES.test(written);
+    return !(ASSIGNS.test(written) || CALLS.test(written)) || DEFINES.test(written);
   });
 }
 
@@ -113,10 +123,13 @@ function writtenIn(text: PyNode): string {
     return text.named.map(writtenIn).join('');
   if (text.type === 'parenthesized_expression' || text.type === 'concatenated_string')
     return text.named.map(writtenIn).join('');
+  // `"line.{}()".format(name)`
+  const filled = text.type === 'call' && methodName(text) === 'format' ? receiverOf(text) : undefined;
+  if (filled !== undefined) return writtenIn(filled).replace(/\{[^{}]*\}/g, '\0');
   if (text.type !== 'string') return '\0';
   return text.named
     .map(({ type, text: piece }) =>
-      type === 'interpolation' ? '\0' : type === 'string_content' ? piece : '',
+      type === 'interpolation' ? '\0' : type === 'string_content' ? piece.replace(/\\(?=["'])/g, '') : '',
     )
     .join('');
 }

@@ -193,14 +193,55 @@ function ofPath(module: PyModule, path: string): Leads {
 function ofFolders(module: PyModule, path: string): Leads {
   const owner = path.slice(0, Math.max(0, path.lastIndexOf('.')));
   const folders = module.path.split('/').map((_, index) => '.'.repeat(index + 1));
+  if (owner === '' || path.startsWith('.')) return 'foreign';
+  if (folders.some((dots) => lacks(module, dots, path))) return [];
   const files = folders.filter((dots) => module.around.text(dots + owner) !== undefined);
-  if (owner === '' || path.startsWith('.') || files.length === 0) return 'foreign';
+  if (files.length === 0) return 'foreign';
   const leads = files.map((dots) => {
     const found = boundElsewhere(module, dots + path);
     return found === undefined ? 'foreign' : ofDefinition(found);
   });
   return leads.includes('foreign') ? 'foreign' : leads.flatMap((each) => (each === 'foreign' ? [] : each));
 }
+
+/**
+ * Whether an import asks a file or folder of the project for what is not there, beside other things that are: then it is not anywhere, and
+ * an error all that the import gives.
+ */
+function lacks(module: PyModule, dots: string, path: string): boolean {
+  const names = path.split('.');
+  return names.slice(1).some((name, at) => {
+    const from = names.slice(0, at + 1).join('.');
+    const asked = namesFrom(module, from);
+    if (!asked.includes(name) || isThere(module, within(dots + from, name))) return false;
+    return (
+      asked.some((other) => isThere(module, within(dots + from, other))) &&
+      !mayGive(module, dots + from, name)
+    );
+  });
+}
+
+/** The names that `from … import …` asks for, anywhere in the file. */
+function namesFrom(module: PyModule, from: string): readonly string[] {
+  return module.words('import').flatMap(({ parent: statement }) => {
+    if (statement?.type !== 'import_from_statement' || statement.module_name?.text !== from) return [];
+    return statement.named.slice(1).map((each) => (each.name ?? each).text);
+  });
+}
+
+function isThere(module: PyModule, path: string): boolean {
+  return boundElsewhere(module, path) !== undefined || module.around.text(path) !== undefined;
+}
+
+/** Whether a file may have a name that no statement of it binds to something of the project. */
+function mayGive(module: PyModule, owner: string, name: string): boolean {
+  if (module.around.text(owner) === undefined) return false;
+  const home = module.around.module(owner);
+  if (home === undefined || homeOfName(home, name, 0) !== 'nowhere') return true;
+  return starImports(home).length > 0 || home.mentions(BINDS_BY_TEXT);
+}
+
+const BINDS_BY_TEXT = /__getattr__|__path__|\b(?:exec|globals|locals|setattr|vars)\(|\bsys\.modules\b/;
 
 function isForeign(module: PyModule, path: string): boolean {
   return homeOf(module, path, 0) !== 'project';

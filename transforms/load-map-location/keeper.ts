@@ -58,6 +58,11 @@ export function isNetwork(module: PyModule, value: PyNode): boolean {
   return isMadeNetwork(module, value) || askedFor(module, value).length > 0;
 }
 
+/** Whether its function runs it, or has its parameters: others that load, as averages of weights, are only moved as modules are. */
+export function isUsedAsNetwork(module: PyModule, value: PyNode): boolean {
+  return askedFor(module, value).some((asked) => asked !== 'to' && asked !== 'cuda');
+}
+
 /** By what made it; what a parameter gets, in the whole project, counts where nobody else can call the function. */
 function isMadeNetwork(module: PyModule, value: PyNode): boolean {
   if (isModel(module, value) === 'yes') return true;

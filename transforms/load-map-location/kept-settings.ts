@@ -17,6 +17,29 @@ import { isPythonNumber } from '../../src/values/value/python-number.js';
 
 const OPTIMIZERS = `${TORCH}optim.`;
 
+/** Numbers of an optimizer that are tensors on its device: they are kept as they are loaded. */
+const TENSOR_SETTINGS = /\bcapturable\b|\b(?:lr|betas?|momentum)\s*=\s*(?:\w+\.)*(?:as_)?tensor\(/gi;
+
+/** Whether a file may give an optimizer settings that are tensors. A variable `beta` that is only computed with, or told with others, is none. */
+export function hasTensorSettings(alone: PyModule): boolean {
+  return [...alone.code.matchAll(TENSOR_SETTINGS)].some(({ index }) => {
+    const target = alone.root.descendantAt(index);
+    const isVariable = target.parent?.type === 'assignment' && target.parent.left === target;
+    const scope = isVariable && target.text === 'beta' ? alone.resolve(target) : undefined;
+    return scope?.kind !== 'function' || !alone.reads(scope, 'beta').every(isComputedWith);
+  });
+}
+
+function isComputedWith(read: PyNode): boolean {
+  let value = read;
+  while (/^(?:binary_operator|parenthesized_expression)$/.test(value.parent?.type ?? ''))
+    value = value.parent ?? value;
+  const { parent } = value;
+  if (parent?.type === 'expression_list' || parent?.type === 'tuple')
+    return parent.parent?.type === 'return_statement' || value !== read;
+  return value !== read && (parent?.type === 'assignment' || parent?.type === 'return_statement');
+}
+
 /** The classes of a file whose objects may keep a tensor where it was loaded, by the loading of torch's own classes. */
 export function keepingClasses(alone: PyModule): readonly PyNode[] {
   return alone.memo(findKeeping, alone);

@@ -47,16 +47,21 @@ function passesOn(alone: PyModule, name: PyNode): boolean {
   const reads = alone.reads(alone.scopeOf(method), state.text);
   if (alone.writes(alone.scopeOf(method), state.text).length !== 1) return false;
   return (
-    reads.some((read) => isHandedOn(read, name.text)) &&
+    reads.some((read) => isHandedToBase(read, name.text)) &&
     reads.every((read) => isHandedOn(read, name.text) || isArranged(read))
   );
 }
 
-/** `super()._load_from_state_dict(state, …)` */
+/** `super()._load_from_state_dict(state, …)`, or the same of a part, which is of torch or has a method that is looked at too. */
 function isHandedOn(read: PyNode, method: string): boolean {
   const call =
     read.parent?.type === 'argument_list' && read.parent.named[0] === read ? read.parent.parent : undefined;
-  return call !== undefined && methodName(call) === method && receiverOf(call)?.function?.text === 'super';
+  return call !== undefined && methodName(call) === method;
+}
+
+function isHandedToBase(read: PyNode, method: string): boolean {
+  const call = isHandedOn(read, method) ? read.parent?.parent : undefined;
+  return call !== undefined && receiverOf(call)?.function?.text === 'super';
 }
 
 /** `key in state`, `state[key] = fresh`, `state[key] = state.pop(old)`, `del state[key]`. */

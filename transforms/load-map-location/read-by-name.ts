@@ -6,8 +6,8 @@ import { importsProgram, isInstallable, isOfProgramOnly, isProgram } from '../..
 import { argumentsOf, enclosingFunction, statementOf } from '../../src/semantic/statements.js';
 import { isUnbound } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isScript } from './installed.js';
 import { placeOf, spelledOut } from './place.js';
+import { isScript } from './script.js';
 
 /** They give all variables of a place, or run a text that may read them. */
 const READERS = ['eval', 'exec', 'globals', 'locals', 'vars'];

@@ -1,31 +1,23 @@
 import type { Answer } from '../../src/semantic/answer.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { isInstallable } from '../../src/semantic/program.js';
 import { wholeName } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { type Look, lookAt } from './file-look.js';
-import { isMadeHere } from './installed.js';
 import { isOther, type Keeper } from './keeper.js';
 import { hasOwnOptimizers, loadsAsUsual } from './loading-class.js';
 
 /**
  * Whether every object that this program can get hold of, and that has a `load_state_dict`, copies what it loads: no file of the
- * project has a way of its own, and none of them imports a package of which the library knows that it has. What can be installed, or has no program, may be handed objects by others.
+ * project has a way of its own, and none of them imports a package of which the library knows that it has. What callers
+ * outside of the project hand in is of such packages too; where no program shows what that is for, nobody knows.
  */
 export function allLoadPlainly(module: PyModule, receiver: PyNode): Answer {
-  const found = module.memo(findPlainLoading, module);
-  if (found === undefined || (found.isOpen && !isMadeHere(module, receiver))) return 'unknown';
-  return found.keepers.every((keeper) => isOther(module, receiver, keeper)) ? 'yes' : 'unknown';
+  const keepers = module.memo(keepersOfProgram, module);
+  return keepers?.every((keeper) => isOther(module, receiver, keeper)) ? 'yes' : 'unknown';
 }
 
-interface PlainLoading {
-  /** Others may hand it objects of theirs. */
-  readonly isOpen: boolean;
-  /** Classes of the program that keep something of what they load. */
-  readonly keepers: readonly Keeper[];
-}
-
-function findPlainLoading(module: PyModule): PlainLoading | undefined {
+/** Classes of the program that keep something of what they load. */
+function keepersOfProgram(module: PyModule): readonly Keeper[] | undefined {
   const own = lookAt(module.alone);
   const all = [own];
   for (const word of ['import', 'load_state_dict', 'class', 'setattr']) {
@@ -43,10 +35,7 @@ function findPlainLoading(module: PyModule): PlainLoading | undefined {
   );
   const isRun = files.some(({ isScript, runs }) => isScript || runs.some((dotted) => places.has(dotted)));
   if (!arePlain || !isRun || !areLists(module, files)) return undefined;
-  return {
-    isOpen: !own.isProgram && isInstallable(module),
-    keepers: [...keepersAmong(module, files), ...ownOptimizers(files, places)],
-  };
+  return [...keepersAmong(module, files), ...ownOptimizers(files, places)];
 }
 
 /** Whether the attributes that a file relies on list the same wherever they are named. */

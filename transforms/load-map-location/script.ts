@@ -1,12 +1,10 @@
 import { definitionNamed } from '../../src/semantic/definitions.js';
-import { definitionOf } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { isNotebook, isProgram } from '../../src/semantic/program.js';
 import { starImports } from '../../src/semantic/stars.js';
-import { argumentsOf, ownNodes, unparenthesized } from '../../src/semantic/statements.js';
+import { ownNodes } from '../../src/semantic/statements.js';
 import { isUnbound } from '../../src/semantic/variables.js';
-import type { PyNode } from '../../src/syntax/node.js';
 
 /** A program by what it says, or because it works as soon as it is loaded: it loops, prints, or calls a function of its own. */
 export function isScript(alone: PyModule): boolean {
@@ -30,35 +28,4 @@ export function runBy(alone: PyModule): readonly string[] {
     if (path !== undefined) return [path.slice(0, Math.max(0, path.lastIndexOf('.')))];
     return isUnbound(alone, callee) ? starImports(alone).map(({ from }) => from) : [];
   });
-}
-
-/** Whether a variable holds only what the code here makes: no value that others hand in, nor what they hand in makes. */
-export function isMadeHere(module: PyModule, variable: PyNode): boolean {
-  const scope = variable.type === 'identifier' ? module.resolve(variable) : undefined;
-  const writes = scope === undefined ? [] : module.writes(scope, variable.text);
-  return (
-    writes.length > 0 &&
-    writes.every((write) => {
-      const definition = definitionOf(write);
-      const value = definition.kind === 'value' ? unparenthesized(definition.value) : undefined;
-      return value?.type === 'call' && (isOwn(module, value) || originOf(value)?.text === variable.text);
-    })
-  );
-}
-
-/** Made by what stands in the file itself, or is imported. */
-function isOwn(module: PyModule, call: PyNode): boolean {
-  const origin = originOf(call);
-  if (origin?.text === 'getattr') {
-    const [owner] = argumentsOf(call.function ?? call);
-    return owner?.type === 'identifier' && module.resolve(owner) === module.scope;
-  }
-  return origin !== undefined && module.resolve(origin) === module.scope;
-}
-
-/** `models` of `models.make(name)(width).cuda()`. */
-function originOf(node: PyNode): PyNode | undefined {
-  if (node.type === 'identifier') return node;
-  const inner = node.function ?? node.object ?? node.value;
-  return inner && originOf(inner);
 }
