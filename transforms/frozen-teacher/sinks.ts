@@ -165,8 +165,12 @@ export const namesCheckpoint = remembered((module: PyModule): boolean => {
   return importsCheckpoint(module) || elsewhere === undefined || elsewhere.includes(true);
 });
 
+/** `torch.utils.checkpoint(net)` calls what cannot be called: it checkpoints nothing. */
+const CHECKPOINT =
+  /utils\.checkpoint(?![ \t]*\()|torch\.utils\s+import[\s\w,(\\]*?\bcheckpoint\b|gradient_checkpointing/;
+
 function importsCheckpoint(module: PyModule): boolean {
-  return module.mentions(/utils\.checkpoint|gradient_checkpointing/);
+  return module.mentions(CHECKPOINT);
 }
 
 /** The calls among whose arguments a read is, the innermost first. */
