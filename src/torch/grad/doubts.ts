@@ -4,10 +4,9 @@ import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isProgram } from '../../semantic/program.js';
 import { ask, type Question } from '../../semantic/question.js';
-import { isAsync, receiverOf } from '../../semantic/statements.js';
+import { isAsync } from '../../semantic/statements.js';
 import { isLoopElement } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { suspicionsOf } from '../../values/effects/calls.js';
 import type { Suspect } from '../../values/effects/differentiators.js';
 import { classAskingForModeAround } from '../../values/effects/elsewhere.js';
 import { asksForGraph, derivativeNamed, keepingHook, measuredMemory } from '../../values/effects/forward.js';
@@ -19,18 +18,17 @@ import {
   differentiatingNetwork,
 } from '../../values/effects/unknown-code.js';
 import { effectsOf } from '../../values/index.js';
-import { type Escape, escapesOf, handsBackGraph } from '../../values/uses/escapes.js';
-import { GradTrace } from '../../values/value/trace.js';
+import { type Escape, handsBackGraph } from '../../values/uses/escapes.js';
 import { IS_TORCH } from '../framework.js';
 import { ONLY_READ } from '../questions.js';
 import { callersElsewhere, isOnlyHandedToRead } from './callers.js';
+import { computedBy, type Kept } from './computed.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { hasInferenceFastPath, roundingIn, valuesOnlyIn } from './fast-path.js';
 import { mayHold } from './holds.js';
 import { type LeftState, stateOfForward } from './kept-state.js';
 import { cachedParametrization } from './recomputed-weights.js';
 import { compilerOf, importsTorch, isTrainingByName, scriptedElsewhere } from './roles.js';
-import { walks } from './walks.js';
 
 /** A reason against turning gradients off in a function: `no` would crash or change training, `unknown` could. */
 export type GradDoubt =
@@ -50,27 +48,30 @@ export function unknown(otherwise: Question): GradDoubt {
   return { answer: 'unknown', otherwise };
 }
 
-/** All that speaks against running the function without gradients, refusals first. */
+/** All that speaks against running the function without gradients, refusals first. `onlyRefusals`: questions may be left out. */
 export function* doubtsAbout(
   module: PyModule,
   functionNode: PyNode,
   runs: readonly Evaluation[],
+  onlyRefusals = false,
 ): Generator<GradDoubt> {
   yield* refusals(module, functionNode, runs);
-  const models = new Set(runs.map(({ model }) => model.text));
-  const trace = new GradTrace(module, functionNode, models);
-  const networks = new Set([...models, ...walkedBy(module, functionNode)]);
-  const suspected = suspicionsOf(module, functionNode, networks, trace);
-  const leaving = [...escapesOf(module, functionNode, trace)];
+  const computed = computedBy(module, functionNode, runs);
+  const { trace, leaving } = computed;
+  const suspected = computed.suspected(true);
   const open = leaving.filter((each) => !each.isDerived && !isHandedToRead(module, functionNode, each));
   const leaves = suspected.length > 0 || open.length > 0;
-  for (const run of runs) yield* doubtsAboutRun(module, run, leaves);
+  for (const run of runs) {
+    yield* doubtsAboutMode(module, run, leaves);
+    if (!onlyRefusals) yield* doubtsAboutRun(module, run);
+  }
   const asked = asksForGraph(module, functionNode, trace);
   if (asked !== undefined) yield no(`it ${asked}`);
   for (const each of suspected) {
     yield each.kind === 'trains' ? no(each.words) : unknown(each.question);
   }
-  const iterated = iteratesOver(functionNode) ? differentiatesWhenIterated(module) : undefined;
+  const mayIterate = !onlyRefusals && iteratesOver(functionNode);
+  const iterated = mayIterate ? differentiatesWhenIterated(module) : undefined;
   if (iterated !== undefined)
     yield unknown(
       askAbout(
@@ -91,6 +92,7 @@ export function* doubtsAbout(
   const isReturned = leaving.some(({ into }) => into === undefined);
   const called = isReturned ? callersElsewhere(module, functionNode).doubt : undefined;
   if (called !== undefined) yield called;
+  if (onlyRefusals) return;
   const [first] = open;
   if (first !== undefined) yield unknown(first.question);
   const exact = valuesOnlyIn(module, functionNode);
@@ -127,24 +129,27 @@ function isHandedToRead(module: PyModule, functionNode: PyNode, { node, into }: 
  * value is seen to leave that was computed with them, and questions are left. The cheapest questions first: most functions
  * return what they compute.
  */
-export function keptOf(
-  module: PyModule,
-  functionNode: PyNode,
-  runs: readonly Evaluation[],
-): 'numbers' | 'unknown' | 'graph' {
-  const models = new Set(runs.map(({ model }) => model.text));
-  const trace = new GradTrace(module, functionNode, models);
-  if (handsBackGraph(functionNode, trace) && !isProgram(module)) return 'graph';
+export function keptOf(module: PyModule, functionNode: PyNode, runs: readonly Evaluation[]): Kept {
+  const { kept } = computedBy(module, functionNode, runs);
+  const found = kept.get(runs) ?? findKept(module, functionNode, runs);
+  kept.set(runs, found);
+  return found;
+}
+
+function findKept(module: PyModule, functionNode: PyNode, runs: readonly Evaluation[]): Kept {
+  if (isAsync(functionNode) || isTrainingByName(functionNode)) return 'graph';
+  const computed = computedBy(module, functionNode, runs);
+  if (handsBackGraph(functionNode, computed.trace) && !isProgram(module)) return 'graph';
   // What it gives back of what it was given is a question to its callers.
-  const open = [...escapesOf(module, functionNode, trace)].filter(
+  const open = computed.leaving.filter(
     (each) => each.into !== undefined || !(each.isDerived || isHandedToRead(module, functionNode, each)),
   );
   if (open.some(({ isUnknown }) => !isUnknown)) return 'graph';
-  const suspected = suspicionsOf(module, functionNode, models, trace);
+  const suspected = computed.suspected();
   // What a policy keeps of its actions is differentiated more often than not.
   if (suspected.some((each) => each.kind === 'trains' || each.question.kind === 'kept-only-read'))
     return 'graph';
-  if ([...doubtsAbout(module, functionNode, runs)].some(({ answer }) => answer === 'no')) return 'graph';
+  for (const { answer } of doubtsAbout(module, functionNode, runs, true)) if (answer === 'no') return 'graph';
   return open.length + suspected.length === 0 ? 'numbers' : 'unknown';
 }
 
@@ -193,15 +198,8 @@ function iteratesOver(functionNode: PyNode): boolean {
   return [...functionNode.walk()].some(({ type }) => type === 'for_statement' || type === 'for_in_clause');
 }
 
-/** The network whose parameters the function walks; `self` is looked at method by method. */
-function walkedBy(module: PyModule, functionNode: PyNode): readonly string[] {
-  const walk = walks(module).find((each) => each.functionNode === functionNode);
-  const receiver = walk && receiverOf(walk.call);
-  return receiver === undefined || receiver.text === 'self' ? [] : [receiver.text];
-}
-
 /** `leaves`: something may leave the function with its graph, for somebody to differentiate while the network trains. */
-function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Generator<GradDoubt> {
+function* doubtsAboutMode(module: PyModule, run: Evaluation, leaves: boolean): Generator<GradDoubt> {
   const { text } = run.model;
   const mode = leaves || isNamedAnywhere(module, 'is_grad_enabled') ? runsInEvalMode(module, run) : 'yes';
   if (mode === 'no') yield no(`\`${text}\` may be in training mode when it runs`);
@@ -209,6 +207,10 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation, leaves: boolean): Ge
     yield unknown(ask('evaluation-mode')`Does every forward of \`${text}\` here run in evaluation mode?`);
   if (choosesGradMode(module, run))
     yield no(`one branch runs \`${text}\` with gradients, and the other without`);
+}
+
+function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt> {
+  const { text } = run.model;
   if (run.gradless.length > 0) {
     yield unknown(
       ask(
