@@ -90,7 +90,8 @@ export class Neighbourhood implements ProjectDoor {
     if (seat === undefined) {
       const place = resolve(this.cwd, path);
       const folder = dirname(place);
-      seat = { place: slashed(place), folder, above: this.#folders.upward(folder).map(slashed) };
+      const above = this.#folders.upward(folder).map(slashed);
+      seat = { place: slashed(place), folder, above, modules: new Map() };
       this.#seats.set(path, seat);
     }
     return seat;
@@ -162,11 +163,12 @@ export class Neighbourhood implements ProjectDoor {
   }
 
   #placeOfModule(path: string, dotted: string): string | undefined {
-    const { place, above } = this.#seatOf(path);
-    return inside(
-      fileImported(place, dotted, above, (each) => this.#folders.has(each)),
-      above,
-    );
+    const { place, above, modules } = this.#seatOf(path);
+    if (!modules.has(dotted)) {
+      const found = fileImported(place, dotted, above, (each) => this.#folders.has(each));
+      modules.set(dotted, inside(found, above));
+    }
+    return modules.get(dotted);
   }
 
   #placeOfFile(path: string, name: string): string | undefined {
@@ -233,6 +235,8 @@ interface Seat {
   readonly folder: string;
   /** Its folder and those above it, up to the project's. */
   readonly above: readonly string[];
+  /** Where the modules are that it, or whoever asks for it, has looked for: most files of a program import the same ones. */
+  readonly modules: Map<string, string | undefined>;
   root?: string;
 }
 

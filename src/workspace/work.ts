@@ -17,8 +17,8 @@ export interface WorkHooks {
 
 /** Longest stretch of work without a look at the keyboard, in milliseconds. */
 const PATIENCE = 40;
-/** Milliseconds that the main thread spends on one file, where another thread can do it. */
-const SLICE = 150;
+/** Milliseconds that the main thread spends on one file, where another thread can do it: what it leaves is begun anew there. */
+const SLICE = 300;
 /** Work for less than this is done before another thread has got going. */
 const WORTH_A_THREAD = 150;
 /** Bytes of files that are worth one as soon as any of them is worth parsing, before that shows how long it takes. */
