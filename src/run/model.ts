@@ -254,7 +254,7 @@ function bitsReturned(script: Script, call: PyNode): Said<Weights> | undefined {
   const made = own ?? there?.node;
   if (made?.type !== 'function_definition') return undefined;
   const home = there?.module ?? module;
-  const returned = [...ownNodes(made)].flatMap((node) =>
+  const returned = ownNodes(made).flatMap((node) =>
     node.type === 'return_statement' ? [node.named[0]] : [],
   );
   const [only] = returned;

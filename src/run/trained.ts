@@ -138,7 +138,7 @@ export function definitionOf(
 }
 
 function returnsOf(functionNode: PyNode): readonly PyNode[] {
-  return [...ownNodes(functionNode)].flatMap((node) =>
+  return ownNodes(functionNode).flatMap((node) =>
     node.type === 'return_statement' ? (node.named[0] ?? []) : [],
   );
 }

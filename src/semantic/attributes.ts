@@ -68,10 +68,10 @@ export function isSetBetween(module: PyModule, one: PyNode, other: PyNode): bool
   const [first, last] = one.start < other.start ? [one, other] : [other, one];
   const sets = (node: PyNode): boolean =>
     /^(?:augmented_)?assignment$/.test(node.type) && node.left?.text === one.text;
-  return [...ownNodes(around)].some((node) => {
+  return ownNodes(around).some((node) => {
     if (node.start < first.end || node.end > last.start) return false;
     const run = node.type === 'call' ? calledDefinition(module, node) : undefined;
-    return sets(node) || (run?.type === 'function_definition' && [...ownNodes(run)].some(sets));
+    return sets(node) || (run?.type === 'function_definition' && ownNodes(run).some(sets));
   });
 }
 

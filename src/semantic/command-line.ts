@@ -132,7 +132,7 @@ function parses(module: PyModule, value: PyNode): boolean {
   if (/^parse(?:_known|_intermixed)?_args$/.test(methodName(call) ?? '')) return true;
   const called = calledDefinition(module, call);
   if (called?.type !== 'function_definition') return false;
-  const returned = [...ownNodes(called)].filter(({ type }) => type === 'return_statement');
+  const returned = ownNodes(called).filter(({ type }) => type === 'return_statement');
   return (
     returned.length > 0 && returned.every(({ named: [value] }) => value !== undefined && gives(module, value))
   );

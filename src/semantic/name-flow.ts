@@ -29,7 +29,7 @@ export function carriersOf(
 }
 
 function movesIn(_module: PyModule, functionNode: PyNode): readonly Move[] {
-  return [...ownNodes(functionNode)].flatMap(moveOf);
+  return ownNodes(functionNode).flatMap(moveOf);
 }
 
 interface Move {

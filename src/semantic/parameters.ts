@@ -85,7 +85,7 @@ function functionBehind(module: PyModule, expression: PyNode): PyNode | undefine
     return named?.type === 'function_definition' ? named : undefined;
   }
   if (maker.type !== 'function_definition' || decoratorsOf(maker).length > 0) return undefined;
-  const returned = [...ownNodes(maker)].filter(({ type }) => type === 'return_statement');
+  const returned = ownNodes(maker).filter(({ type }) => type === 'return_statement');
   const [only] = returned.length === 1 ? (returned[0]?.named ?? []) : [];
   return only === undefined || only.type === 'call' ? undefined : functionBehind(module, only);
 }

@@ -30,14 +30,14 @@ function blockReturns(block: PyNode | undefined): boolean {
 
 /** The values that a function hands back. */
 export function returnedBy(definition: PyNode): readonly PyNode[] {
-  return [...ownNodes(definition)].flatMap((node) =>
+  return ownNodes(definition).flatMap((node) =>
     node.type === 'return_statement' || node.type === 'yield' ? node.named : [],
   );
 }
 
 /** What each `return` of a function gives; undefined where it gives nothing. */
 export function returnsOf(definition: PyNode): readonly (PyNode | undefined)[] {
-  return [...ownNodes(definition)].flatMap(({ type, named: [value] }) =>
+  return ownNodes(definition).flatMap(({ type, named: [value] }) =>
     type === 'return_statement' ? [value] : [],
   );
 }
@@ -45,7 +45,7 @@ export function returnsOf(definition: PyNode): readonly (PyNode | undefined)[] {
 /** Whoever calls it gets what it returns: it has no decorator but those that hand it on, and is neither a coroutine nor a generator. */
 export function givesReturned(definition: PyNode, handsOn = (_decorator: PyNode) => false): boolean {
   if (isAsync(definition) || !decoratorsOf(definition).every(handsOn)) return false;
-  return ![...ownNodes(definition)].some(({ type }) => type === 'yield');
+  return !ownNodes(definition).some(({ type }) => type === 'yield');
 }
 
 /** A generator; one that is a context manager is entered instead. */
@@ -55,7 +55,7 @@ export function isGenerator(module: PyModule, functionNode: PyNode): boolean {
     (each) => qualifiedName(module, each) === CONTEXT_MANAGER,
   );
   if (isManager) return false;
-  return [...ownNodes(functionNode)].some(({ type }) => type === 'yield');
+  return ownNodes(functionNode).some(({ type }) => type === 'yield');
 }
 
 /** What each `return` gives at one place of what callers take apart, or as a whole; undefined for one that does not show it. */

@@ -92,11 +92,21 @@ export function isAsync(functionNode: PyNode): boolean {
   return functionNode.children[0]?.type === 'async';
 }
 
-/** Nodes that run as part of this function itself: nested functions, lambdas and classes are left out. */
-export function ownNodes(functionNode: PyNode): IterableIterator<PyNode> {
+/**
+ * Nodes that run as part of this function itself, in source order: nested functions, lambdas and classes are left out. Many
+ * ask about the same function, so they are collected once.
+ */
+export function ownNodes(functionNode: PyNode): readonly PyNode[] {
   const body = functionNode.body ?? functionNode;
-  return body.walk((node) => !DEFINITIONS.includes(node.type));
+  let found = nodesOfBodies.get(body);
+  if (found === undefined) {
+    found = [...body.walk((node) => !DEFINITIONS.includes(node.type))];
+    nodesOfBodies.set(body, found);
+  }
+  return found;
 }
+
+const nodesOfBodies = new WeakMap<PyNode, readonly PyNode[]>();
 
 /** Whether a node is one of them. */
 export function isOwnNode(functionNode: PyNode, node: PyNode): boolean {

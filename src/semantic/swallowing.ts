@@ -58,14 +58,14 @@ function swallowersIn(alone: PyModule, word: string): readonly string[] {
 function exitSwallows(name: PyNode): boolean {
   const method = name.parent;
   if (method?.type !== 'function_definition' || method.name !== name) return false;
-  return [...ownNodes(method)].some(
+  return ownNodes(method).some(
     ({ type, named }) =>
       type === 'return_statement' && named[0] !== undefined && !/^(?:none|false)$/.test(named[0].type),
   );
 }
 
 function catchesAroundYield(made: PyNode): boolean {
-  return [...ownNodes(made)].some((node) => {
+  return ownNodes(made).some((node) => {
     if (node.type !== 'try_statement' || node.childrenOfType('except_clause').length === 0) return false;
     const body = node.body;
     return (

@@ -30,7 +30,7 @@ export function raisesBefore(module: PyModule, node: PyNode): boolean {
 function unboundIn(alone: PyModule, statement: PyNode): readonly string[] {
   const names: string[] = [];
   for (const node of evaluated(statement))
-    if (roleOf(node) === 'read' && isUnbound(alone, node) && !PYTHON_NAMES.has(node.text))
+    if (!PYTHON_NAMES.has(node.text) && roleOf(node) === 'read' && isUnbound(alone, node))
       names.push(node.text);
   return names;
 }

@@ -154,7 +154,7 @@ export function isReturnedLoss(module: PyModule, value: PyNode): boolean {
   const node = unparenthesized(value);
   if (!isLightningStep(module, step) || node.type !== 'identifier') return false;
   const sources = sourcesOf(module, node);
-  const returned = [...ownNodes(step)].filter(({ type }) => type === 'return_statement');
+  const returned = ownNodes(step).filter(({ type }) => type === 'return_statement');
   return (
     returned.length > 0 &&
     returned.every(({ named: [given] }) => {
@@ -182,7 +182,7 @@ function resets(module: PyModule, node: PyNode, root: PyNode, depth = 0): boolea
   const name = receiver === around?.self ? methodName(node) : undefined;
   const method =
     around && name !== undefined && depth < MAX_DEPTH && methodNamed(module, around.classNode, name);
-  return method ? [...ownNodes(method)].some((inner) => resets(module, inner, root, depth + 1)) : false;
+  return method ? ownNodes(method).some((inner) => resets(module, inner, root, depth + 1)) : false;
 }
 
 const MAX_DEPTH = 3;

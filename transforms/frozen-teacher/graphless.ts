@@ -334,9 +334,7 @@ export class Graphless {
     const { module: there, node } = found;
     const decorators = decoratorsOf(node).filter(({ text }) => text !== 'staticmethod');
     const inside = argumentsByParameter(module, node, call);
-    const returned = [...ownNodes(node)].filter(
-      ({ type }) => type === 'return_statement' || type === 'yield',
-    );
+    const returned = ownNodes(node).filter(({ type }) => type === 'return_statement' || type === 'yield');
     if (inside === undefined || decorators.length > 0 || returned.length === 0) return withoutGradient(call);
     const doubt = first([...inside.values()], (each) => this.#of(module, each, given, depth + 1));
     if (doubt !== undefined) return doubt;

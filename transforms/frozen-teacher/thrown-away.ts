@@ -186,7 +186,7 @@ function namesModules(alone: PyModule, word: string): boolean {
 function mayBeFollowed(owner: PyNode): boolean {
   if (owner.type !== 'function_definition') return true;
   if (decoratorsOf(owner).length > 0 || isAsync(owner)) return false;
-  return ![...ownNodes(owner)].some(({ type }) => type === 'yield' || type === 'await');
+  return !ownNodes(owner).some(({ type }) => type === 'yield' || type === 'await');
 }
 
 /** `loss.backward()` of the value itself, all of it and once. */

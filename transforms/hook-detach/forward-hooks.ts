@@ -50,7 +50,7 @@ function hookBehind(module: PyModule, expression: PyNode): PyNode | undefined {
     return first === undefined ? undefined : hookBehind(module, first);
   const maker = calledDefinition(module, node);
   if (maker?.type !== 'function_definition') return undefined;
-  const returned = [...ownNodes(maker)].flatMap((inner) =>
+  const returned = ownNodes(maker).flatMap((inner) =>
     inner.type === 'return_statement' ? inner.named.slice(0, 1) : [],
   );
   const [only, ...others] = returned;

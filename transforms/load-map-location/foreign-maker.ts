@@ -176,7 +176,7 @@ function ofCall(module: PyModule, call: PyNode): Leads {
 /** A class by what it inherits from, a function by what it returns. */
 function ofDefinition({ module, node }: Elsewhere): Leads {
   if (node.type === 'function_definition') {
-    const yielded = [...ownNodes(node)].flatMap(({ type, named }) => (type === 'yield' ? named : []));
+    const yielded = ownNodes(node).flatMap(({ type, named }) => (type === 'yield' ? named : []));
     return among(module, [...returnsOf(node), ...yielded]);
   }
   if (node.type !== 'class_definition') return among(module, [node.right]);

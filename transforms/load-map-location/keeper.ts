@@ -84,7 +84,7 @@ function askedFor(module: PyModule, variable: PyNode): readonly string[] {
   if (variable.type === 'attribute' && attributeValuesInProject(module, variable)?.length !== 1) return [];
   const values = variable.type === 'identifier' ? valuesAt(module, variable) : [];
   const around = enclosingFunction(variable) ?? module.root;
-  return [...ownNodes(around)].flatMap((node) => {
+  return ownNodes(around).flatMap((node) => {
     const [asked, of] = askedBy(node, variable);
     if (asked === undefined || of === undefined || !isSurelyBeside(module, node, variable)) return [];
     return variable.type !== 'identifier' || areSame(values, valuesAt(module, of)) ? [asked] : [];

@@ -31,7 +31,7 @@ function isKnownMapping(module: PyModule, container: PyNode, loads: readonly PyN
   const values = isVariable ? valuesAt(module, container) : undefined;
   if (values !== undefined && values.length > 0 && values.every(isMapping)) return true;
   const around = enclosingFunction(container) ?? module.root;
-  return [...ownNodes(around)].some((node) => {
+  return ownNodes(around).some((node) => {
     const asked = node.type === 'call' ? mappingIn(node, loads) : takesTexts(node) ? node.right : undefined;
     if (asked === undefined || bare(asked).text !== container.text) return false;
     if (node.body?.contains(container) !== true && !isSurelyBeside(module, node, container)) return false;

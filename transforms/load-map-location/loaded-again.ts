@@ -38,7 +38,7 @@ export function isUsedAgain(module: PyModule, loaded: PyNode, loads: readonly Lo
     const loops = enclosingLoops(load).filter((loop) => !loop.contains(start.node));
     if (loops.some((loop) => !isOfRound(loop, state))) return true;
     const around = enclosingFunction(load) ?? home.root;
-    return [...ownNodes(around)].some((node) => {
+    return ownNodes(around).some((node) => {
       if (node === state || node.text !== state.text || node.type !== state.type) return false;
       if (isRetry(load, node) || isOtherValue(home, state, node)) return false;
       const round = loops.find((loop) => loop.contains(node));

@@ -20,7 +20,7 @@ export function parameterGiven(module: PyModule, call: PyNode, argument: PyNode)
     isAsync(found.node)
   )
     return undefined;
-  if ([...ownNodes(found.node)].some(({ type }) => type === 'yield')) return undefined;
+  if (ownNodes(found.node).some(({ type }) => type === 'yield')) return undefined;
   const isMethod = enclosingClass(found.node) !== undefined && receiverOf(call) !== undefined;
   const node = parameterNode(found.node, argument, isMethod ? 1 : 0);
   return node && { module: found.module, node };

@@ -10,7 +10,7 @@ import { isUnbound } from '../../src/semantic/variables.js';
 export function isScript(alone: PyModule): boolean {
   if (isProgram(alone)) return true;
   if (isNotebook(alone) || /(?:^|[\\/])__init__\.py$/.test(alone.path)) return false;
-  return [...ownNodes(alone.root)].some((node) => {
+  return ownNodes(alone.root).some((node) => {
     if (node.type === 'for_statement' || node.type === 'while_statement') return true;
     const callee = node.type === 'expression_statement' ? node.named[0]?.function : undefined;
     if (callee === undefined) return false;

@@ -22,7 +22,7 @@ export function networkRunThrough(module: PyModule, call: PyNode, depth = 0): Py
   if (callee === undefined || definition?.type !== 'function_definition' || isGradOff(module, definition))
     return undefined;
   // What evaluates or differentiates is looked at itself.
-  const calls = [...ownNodes(definition)].filter(({ type }) => type === 'call');
+  const calls = ownNodes(definition).filter(({ type }) => type === 'call');
   if (calls.some(switchesToEvaluation) || reachesGradUse(module, definition)) return undefined;
   const given = givenTo(call).find(
     (value) =>

@@ -39,7 +39,7 @@ export function isOnlyRunWithoutGrad(module: PyModule, functionNode: PyNode): bo
 function isTest(module: PyModule, functionNode: PyNode): boolean {
   const name = functionNode.name?.text ?? '';
   if (!name.startsWith('test_') || functionNode.parameters?.named.length !== 0) return false;
-  const loops = [...ownNodes(functionNode)].some(({ type }) => type === 'for_statement');
+  const loops = ownNodes(functionNode).some(({ type }) => type === 'for_statement');
   return !loops || functionUses(module, functionNode).length === 0;
 }
 

@@ -239,7 +239,7 @@ function findSources(module: PyModule, value: PyNode, depth: number): readonly P
   }
   const definition = node.type === 'call' ? calledDefinition(module, node) : undefined;
   if (definition?.type !== 'function_definition') return [node];
-  const returned = [...ownNodes(definition)].flatMap((inner) =>
+  const returned = ownNodes(definition).flatMap((inner) =>
     inner.type === 'return_statement' ? of(inner.named[0]) : [],
   );
   return returned.length > 0 ? [...new Set(returned)] : [node];

@@ -225,7 +225,7 @@ function tellsDtype(known: Row | undefined): boolean {
 
 /** Of a function with one `return`, whose arguments have one dtype each. */
 function isResultFixed({ module, node }: Elsewhere, depth: number): boolean {
-  const returns = [...ownNodes(node)].filter(({ type }) => type === 'return_statement');
+  const returns = ownNodes(node).filter(({ type }) => type === 'return_statement');
   const [value] = returns.length === 1 ? (returns[0]?.named ?? []) : [];
   const takesMany = (node.parameters?.named ?? []).some(({ type }) => type.endsWith('_splat_pattern'));
   if (value === undefined || takesMany || SWITCHES.test(module.codeOf(node))) return false;

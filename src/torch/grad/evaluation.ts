@@ -52,7 +52,7 @@ export const evaluations = remembered((module: PyModule): readonly Evaluation[] 
     found.set(functionNode, models.set(model.text, known));
   }
   return [...found].flatMap(([functionNode, models]) => {
-    const calls = [...ownNodes(functionNode)].filter(({ type }) => type === 'call');
+    const calls = ownNodes(functionNode).filter(({ type }) => type === 'call');
     return [...models.values()].flatMap(({ model, evals }) => {
       const runs = runsOf(module, functionNode, calls, model.text);
       const gradless = runs.filter((call) => isGradOff(module, call));
@@ -259,7 +259,7 @@ export function returnsOwnModel(module: PyModule, { functionNode, model }: Evalu
     module.writes(scope, model.text).every((write) => roleOf(write) === 'parameter')
   )
     return false;
-  return [...ownNodes(functionNode)].some(
+  return ownNodes(functionNode).some(
     (node) =>
       node.type === 'return_statement' &&
       [...node.walk()].some(

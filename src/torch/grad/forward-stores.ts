@@ -162,7 +162,7 @@ interface Change extends Pick<Put, 'name' | 'isBatch'> {
 /** What a function puts into its parameters. */
 export const changesOf = rememberedFrom([], (module, functionNode): readonly Change[] => {
   const bound = new Set(['assignment', 'for_statement', 'for_in_clause']);
-  return [...ownNodes(functionNode)].flatMap((node) =>
+  return ownNodes(functionNode).flatMap((node) =>
     putBy(module, node).flatMap(({ target, name, isBatch }) => {
       if (bound.has(node.type) && target.type === 'identifier') return [];
       const isSet = target.type === 'attribute' && node.type === 'assignment';

@@ -26,7 +26,7 @@ export function keysGiven(module: PyModule, method: PyNode): readonly string[] {
   );
   return [
     ...new Set(operators.map(({ name }) => `operator ${name}`)),
-    ...[...ownNodes(method)].flatMap((node) => keysOfCall(module, node)),
+    ...ownNodes(method).flatMap((node) => keysOfCall(module, node)),
   ];
 }
 

@@ -52,7 +52,7 @@ export function numericRunsIn(module: PyModule, functionNode: PyNode): readonly 
 /** All of them in a function without a switch to evaluation mode: those with one are found by it. */
 export const runsWithoutSwitch = remembered(
   (module: PyModule, functionNode: PyNode): readonly Evaluation[] => {
-    const calls = [...ownNodes(functionNode)].filter(({ type }) => type === 'call');
+    const calls = ownNodes(functionNode).filter(({ type }) => type === 'call');
     if (calls.some((call) => switchesToEvaluation(call) && !isOwnObject(receiverOf(call)))) return [];
     const byNetwork = new Map<string, Evaluation & { forwards: PyNode[] }>();
     for (const call of calls) {

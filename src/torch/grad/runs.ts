@@ -50,7 +50,7 @@ export function runsNetwork(module: PyModule, call: PyNode, model: string, reach
   const inside = nameInside(definition.module, definition.node, call, model);
   return (
     inside !== undefined &&
-    [...ownNodes(definition.node)].some(
+    ownNodes(definition.node).some(
       (node) =>
         node.type === 'call' &&
         !isGradOff(definition.module, node) &&
@@ -150,7 +150,7 @@ function hasPart(alone: PyModule, name: string): boolean {
 /** Calls layers of its object, itself or by other methods of the class, and not under no-grad. */
 function runsLayers(alone: PyModule, method: PyNode, methods: readonly PyNode[], seen: Set<PyNode>): boolean {
   seen.add(method);
-  return [...ownNodes(method)].some((call) => {
+  return ownNodes(method).some((call) => {
     const called = call.type === 'call' ? /^self(?:\.(\w+))*\(/.exec(call.text) : null;
     if (called === null || isOfModule(called[1] ?? '') || OF_COLLECTIONS.test(called[0])) return false;
     if (isGradOff(alone, call)) return false;

@@ -103,5 +103,5 @@ function hasKnownBases(module: PyModule, classNode: PyNode): boolean {
 function mayBeLeft(module: PyModule, method: PyNode): boolean {
   const self = classAround(method.body ?? method)?.self ?? '';
   if (module.writes(module.scopeOf(method), self).length > 1) return true;
-  return [...ownNodes(method)].some(({ type }) => type === 'yield' || type === 'await');
+  return ownNodes(method).some(({ type }) => type === 'yield' || type === 'await');
 }

@@ -145,8 +145,7 @@ function deviceOf(
     if (valueOf(module, fresh).kind === 'number') return true;
     const owner = enclosingFunction(target);
     return (
-      owner !== undefined &&
-      [...ownNodes(owner)].some((node) => node.type === 'call' && isLayer(module, node))
+      owner !== undefined && ownNodes(owner).some((node) => node.type === 'call' && isLayer(module, node))
     );
   })
     ? 'yes'
