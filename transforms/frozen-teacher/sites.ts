@@ -88,15 +88,18 @@ export function teacherSites(module: PyModule): readonly TeacherSite[] {
 const featureRuns = remembered((module: PyModule): readonly TeacherRun[] => {
   const calls = module.atWhere('self.', runsTwice).flatMap((self) => {
     const callee = self.parent?.type === 'attribute' && self.parent.object === self ? self.parent : undefined;
-    if (callee === undefined || !isCallee(callee) || isLoss(module, callee)) return [];
-    return isGradOff(module, callee) || isGradOn(module, callee) ? [] : [callee];
+    return callee !== undefined && isCallee(callee) ? [callee] : [];
   });
   const places = new Map<string, PyNode[]>();
   for (const callee of calls) {
     const key = `${enclosingFunction(callee)?.start} ${callee.text}`;
     places.set(key, [...(places.get(key) ?? []), callee]);
   }
-  return [...places.values()].flatMap((same) => featuresAmong(module, same));
+  return [...places.values()].flatMap((same) => {
+    const isLookedAt = (callee: PyNode) =>
+      !isGradOff(module, callee) && !isGradOn(module, callee) && !isLoss(module, callee);
+    return same.length < 2 ? [] : featuresAmong(module, same.filter(isLookedAt));
+  });
 });
 
 /** `a = self.net(x)` and `b = self.net(y)`, going by the text. */

@@ -3,13 +3,14 @@ import { functionUses } from '../../src/semantic/function-uses.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { functionsNamed } from '../../src/semantic/project-names.js';
 import { enclosingFunction, givenTo, ownNodes } from '../../src/semantic/statements.js';
-import { behindBracket, linesOf } from '../../src/syntax/code-text.js';
+import { behindBracket } from '../../src/syntax/code-text.js';
 import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import type { Evaluation } from '../../src/torch/grad/evaluation.js';
 import { givenIn, mayLead } from '../../src/torch/grad/followed-lines.js';
 import {
   isCalledLikeNetwork,
+  linesOnce,
   mayRunForNumbers,
   nameTest,
   otherMethodTest,
@@ -40,7 +41,7 @@ export function mayRunQuietly(glimpse: Glimpse): (code: string) => boolean {
   };
   const isTaker = (name: string): boolean => !isOther(name) && !mayBe(name);
   return (code) => {
-    if (!mayRun(code) || SPECIAL.test(code)) return false;
+    if (SPECIAL.test(code) || !mayRun(code)) return false;
     const isReturned = RETURNS.test(code);
     const isIgnored = (path: string): boolean => isOfLibrary && isReturned && path.startsWith('self');
     const gives = (text: string): boolean => {
@@ -53,7 +54,7 @@ export function mayRunQuietly(glimpse: Glimpse): (code: string) => boolean {
     };
     // Strings in the way, lines cannot be told.
     if (glimpse.outline === undefined) return true;
-    const lines = linesOf(code);
+    const lines = glimpse.memo(linesOnce)(code);
     const giving = lines.filter(({ text }) => gives(text));
     if (giving.length === 0) return false;
     return (isReturned && !isOfLibrary) || mayLead(lines, giving, gives, (text) => givenIn(text, isTaker));
@@ -97,7 +98,7 @@ function mayBeWorthIt(module: PyModule, functionNode: PyNode): boolean {
     return false;
   const self = selfName(functionNode);
   const isGiven = functionNode.parameters?.named.some(({ text }) => text !== self) === true;
-  return isGiven || [...ownNodes(functionNode)].some(({ type }) => /^(?:for|while)_/.test(type));
+  return isGiven || ownNodes(functionNode).some(({ type }) => /^(?:for|while)_/.test(type));
 }
 
 /** A forward, or something else that is asked for what it computes of what it is given; `m.fuse_model()` is called like a network, and is none. */

@@ -39,6 +39,24 @@ export function once<T>(ask: (text: string) => T): (text: string) => T {
   };
 }
 
+/** Names are the same in many files. */
+const MOST_NAMES = 20_000;
+
+/** The same of what a name says by itself, whatever file it is in. */
+function everywhere(ask: Test): Test {
+  const answers = new Map<string, boolean>();
+  return (name) => {
+    let answer = answers.get(name);
+    if (answer === undefined) {
+      answer = ask(name);
+      if (answers.size >= MOST_NAMES) answers.clear();
+      // A part of a text would keep the whole of it.
+      answers.set(Buffer.from(name).toString(), answer);
+    }
+    return answer;
+  };
+}
+
 /** A call as it is written. */
 interface Call {
   /** `encode` of `self.model.encode(x)`; empty for an item: `nets[0](x)`. */
@@ -212,8 +230,11 @@ export function runTest(glimpse: Glimpse, isPart: Test): Test {
 
 /** Whether a method runs no network, whatever it is called on: `model.eval()`, `query.reshape(…)`. */
 export function otherMethodTest(glimpse: Glimpse): Test {
-  return once((name) => isOfModule(name) || (isOfPlainValues(name) && !glimpse.memo(ownMethods).has(name)));
+  return (name) => isOfModules(name) || (isOfOthers(name) && !glimpse.memo(ownMethods).has(name));
 }
+
+const isOfModules = everywhere(isOfModule);
+const isOfOthers = everywhere(isOfPlainValues);
 
 /** Whether a method of this name may be a part of a network: it calls something of its own. */
 export function partTest(glimpse: Glimpse): Test {
@@ -268,11 +289,11 @@ const DONE =
 const OF_GAN = /^[DG](?:_[A-Za-z\d]{1,3})?$/;
 
 /** A capital letter begins a class: calling that makes a network, and runs none. */
-export function isCalledLikeNetwork(name: string): boolean {
+export const isCalledLikeNetwork = everywhere((name) => {
   if (OF_GAN.test(name)) return true;
   if (/^[A-Z]/.test(name) || DONE.test(name)) return false;
   return nameSaysModel(name) === 'yes' || /(?:^|_)(?:cnn|dqn|gru|lstm|mlp|rnn|vgg|\w{1,8}net)$/.test(name);
-}
+});
 
 /** `actors` of `self.actors[i](x)`, `actors_target` of `self.actors_target[i](x)`. */
 export function isCalledLikeNetworks(name: string): boolean {

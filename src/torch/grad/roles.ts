@@ -66,8 +66,8 @@ function callTaking(value: PyNode): PyNode | undefined {
 
 /** `no`: the file has nothing to do with torch. `lazily`: only functions import it. */
 export const importsTorch = remembered((module: PyModule): 'yes' | 'lazily' | 'related' | 'no' => {
-  for (const { index } of module.text.matchAll(AT_THE_START)) {
-    const node = module.root.descendantAt(index);
+  for (const { 0: line, index } of module.text.matchAll(AT_THE_START)) {
+    const node = module.root.descendantAt(index + line.length - line.trimStart().length);
     const isImport =
       node.parent?.type === 'import_statement' || node.parent?.type === 'import_from_statement';
     if (isImport && node.closest('function_definition') === undefined) return 'yes';
@@ -93,4 +93,4 @@ export const importsTorch = remembered((module: PyModule): 'yes' | 'lazily' | 'r
 });
 
 /** Where most files that import it do: no other import needs to be looked at. */
-const AT_THE_START = /^(?:import|from)[ \t]+torch\b/gm;
+const AT_THE_START = /^[ \t]*(?:import|from)[ \t]+torch\b/gm;
