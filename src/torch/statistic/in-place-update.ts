@@ -5,7 +5,6 @@ import { reachingDefinitions } from '../../semantic/flow.js';
 import { type Gate, gate, shown } from '../../semantic/gate.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { once } from '../../semantic/once.js';
 import { ask } from '../../semantic/question.js';
 import { argumentsOf, keywordArgument, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -39,7 +38,7 @@ export function updateGates(
   const moved = cpuSource(module, fresh);
   if (moved !== undefined)
     gates.push(refuse(`\`${shown(moved)}\` is on the CPU, and the buffer follows the module to its device`));
-  if (isDoubled(module, fresh))
+  if (ingredient(module, fresh, doubles) !== undefined)
     gates.push(refuse(`${value} is of double precision, which ${self} would no longer take over`));
   for (const node of fresh.walk()) {
     if (['named_expression', 'await', 'yield', 'lambda'].includes(node.type))
@@ -61,25 +60,6 @@ export function updateGates(
     }
   }
   return gates;
-}
-
-const MAX_DEPTH = 6;
-
-/** Something of double precision goes into the value, by itself or through a variable. */
-const isDoubled = once(doubled);
-
-function doubled(module: PyModule, expression: PyNode, depth: number): boolean {
-  for (const node of expression.walk()) {
-    const widens =
-      methodName(node) === 'double' || argumentsOf(node).some(({ text }) => text.includes('float64'));
-    if (node.type === 'call' && widens) return true;
-    if (node.type !== 'identifier' || depth > MAX_DEPTH || node.parent?.attribute === node) continue;
-    const given = (reachingDefinitions(module, node) ?? []).flatMap((found) =>
-      found.kind === 'value' || found.kind === 'update' ? [found.value] : [],
-    );
-    if (given.some((value) => !value.contains(node) && isDoubled(module, value, depth + 1))) return true;
-  }
-  return false;
 }
 
 function refuse(no: string): Gate {
@@ -137,23 +117,34 @@ export function inPlaceReadGate(
   }
 }
 
-/** Definitions are followed this far in search of a move. */
-const MAX_MOVES = 10;
-
-/** The call that puts a value on the CPU wherever its inputs are, in the expression or in what its names were given. */
-export function cpuSource(module: PyModule, expression: PyNode, depth = 0): PyNode | undefined {
-  if (depth > MAX_MOVES) return undefined;
+/** The call of this kind that a value comes from, in the expression or in what its names were given. */
+function ingredient(
+  module: PyModule,
+  expression: PyNode,
+  is: (module: PyModule, call: PyNode) => boolean,
+  seen = new Set<PyNode>(),
+): PyNode | undefined {
   for (const node of expression.walk()) {
-    if (node.type === 'call' && movesToCpu(module, node)) return node;
+    if (node.type === 'call' && is(module, node)) return node;
     if (node.type !== 'identifier' || node.parent?.attribute === node) continue;
     for (const found of reachingDefinitions(module, node) ?? []) {
-      const given =
-        found.kind === 'value' || found.kind === 'update' || found.kind === 'part' ? found.value : undefined;
-      const source = given && !given.contains(node) ? cpuSource(module, given, depth + 1) : undefined;
+      if (found.kind === 'with' || !('value' in found) || seen.has(found.node)) continue;
+      seen.add(found.node);
+      const source = ingredient(module, found.value, is, seen);
       if (source !== undefined) return source;
     }
   }
   return undefined;
+}
+
+/** Makes something of double precision. */
+function doubles(_module: PyModule, call: PyNode): boolean {
+  return methodName(call) === 'double' || argumentsOf(call).some(({ text }) => text.includes('float64'));
+}
+
+/** The call that puts a value on the CPU wherever its inputs are. */
+export function cpuSource(module: PyModule, expression: PyNode): PyNode | undefined {
+  return ingredient(module, expression, movesToCpu);
 }
 
 function movesToCpu(module: PyModule, call: PyNode): boolean {
