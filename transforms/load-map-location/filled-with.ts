@@ -9,6 +9,7 @@ import { argumentsOf, isCallee, isTarget, methodName, receiverOf } from '../../s
 import { plainString } from '../../src/semantic/strings.js';
 import { isUnbound, readsOf, writesOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
+import { unpackedTo } from './loaded-use.js';
 import { isBound } from './loading-names.js';
 import { parameterGiven } from './parameter-given.js';
 import { isReadElsewhere, mayBeReadByName } from './read-by-name.js';
@@ -142,11 +143,14 @@ export class FilledWith {
       case 'argument_list':
         return this.#given(module, node, depth);
       case 'expression_list':
-      case 'tuple':
+      case 'tuple': {
+        const target = unpackedTo(parent, node);
+        if (target !== undefined) return this.variable(module, target, depth);
         // `"%d of %d" % (step, steps)`
         if (parent.parent?.type === 'binary_operator' && /string$/.test(parent.parent.left?.type ?? ''))
           return true;
         return this.#returned(module, node, depth);
+      }
       case 'return_statement':
         return this.#returned(module, node, depth);
       default:

@@ -1,5 +1,5 @@
-import { row } from '../../src/library/library.js';
-import { DEEPCOPY } from '../../src/library/names.js';
+import { canonical, row } from '../../src/library/library.js';
+import { DEEPCOPY, LOAD } from '../../src/library/names.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../src/semantic/flow.js';
 import { type Part, targetOf } from '../../src/semantic/function-uses.js';
@@ -8,7 +8,7 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { returnsOf } from '../../src/semantic/returns.js';
 import { argumentsOf, methodName, unparenthesized } from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
-import { isCount, isUnbound, writesOf } from '../../src/semantic/variables.js';
+import { isCount, isUnbound, waysReaching, writesOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isPythonNumber } from '../../src/values/value/python-number.js';
 import { ANY_DEPTH, FilledWith } from './filled-with.js';
@@ -39,10 +39,14 @@ export class Plain {
   /** Whether something is put there that was not there before. */
   #isNew = false;
 
-  /** `key`: what is read back by it is what was saved by it. `deepest`: so many containers may be in one another there. */
+  /**
+   * `key`: what is read back by it is what was saved by it. `deepest`: so many containers may be in one another there. `savedBy`: whether what
+   * is saved by another key is plain.
+   */
   constructor(
     private readonly key: string,
     private readonly deepest: number,
+    private readonly savedBy: (key: string, depth: number) => boolean,
   ) {}
 
   /** Whether an entry of dictionaries is plain, by all that is put there; and where that may be a container, by what is put into it. */
@@ -119,9 +123,10 @@ export class Plain {
   }
 
   #element(module: PyModule, subscript: PyNode, depth: number, hops: number): boolean {
-    if (subscript.subscript !== undefined && plainString(subscript.subscript) === this.key)
-      return depth >= this.deepest;
+    const key = subscript.subscript && plainString(subscript.subscript);
+    if (key !== undefined && key === this.key) return depth >= this.deepest;
     const node = subscript.value;
+    if (key !== undefined && node !== undefined && isLoaded(module, node)) return this.savedBy(key, depth);
     const isPart = subscript.subscript?.type === 'slice';
     return node !== undefined && this.is({ module, node }, isPart ? depth : depth + 1, hops + 1);
   }
@@ -206,6 +211,15 @@ export class Plain {
       hops,
     );
   }
+}
+
+/** `torch.load(path)`, or a variable that holds nothing else where it is read. */
+function isLoaded(module: PyModule, node: PyNode): boolean {
+  const loads = (value: PyNode): boolean =>
+    value.type === 'call' && canonical(calledPath(module, value) ?? '') === LOAD;
+  if (node.type !== 'identifier') return loads(node);
+  const ways = waysReaching(module, node);
+  return ways.length > 0 && ways.every((way) => way.kind === 'value' && loads(way.value));
 }
 
 const CONSTANTS = /^(?:math|numpy|sys)\.(?:e|inf|maxsize|nan|pi)$/;

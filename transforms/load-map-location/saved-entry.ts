@@ -12,7 +12,13 @@ import { Plain } from './plain-value.js';
  * Whether all that the project puts under a name into any dictionary is plain: numbers, texts, truths, nothing, and what is
  * made of these. Then no checkpoint of the project has a tensor there.
  */
-export const isSavedPlain = remembered((module: PyModule, name: string): boolean => {
+export const isSavedPlain = remembered((module: PyModule, name: string): boolean =>
+  isPlainBy(module, name, 2, []),
+);
+
+/** `deepest`: so many containers may be in one another. `asked`: the names that this one is asked for. */
+function isPlainBy(module: PyModule, name: string, deepest: number, asked: readonly string[]): boolean {
+  if (asked.includes(name) || !/^\w+$/.test(name)) return false;
   const others = module.around.summaries({ word: name, beside: [] }, lookAtPuts);
   const keys = module.around.summaries({ word: 'save', beside: [] }, joinsKeys);
   if (keys?.includes(true) !== false || joinsKeys(module.alone)) return false;
@@ -20,11 +26,13 @@ export const isSavedPlain = remembered((module: PyModule, name: string): boolean
   if (others === undefined || homes === undefined) return false;
   const puts = [module, ...homes].flatMap((there) => putsIn(there, name));
   const isPut = puts.some(({ isSure }) => isSure) || others.some(({ isPut }) => isPut);
-  return isPut && DEPTHS.some((depth) => new Plain(name, depth).isEntry(module, puts));
-});
-
-/** How deep containers may be in one another: a number, a list of them, a dictionary of lists. */
-const DEPTHS = [0, 1, 2];
+  const savedBy = (key: string, depth: number) => isPlainBy(module, key, depth, [...asked, name]);
+  return (
+    isPut &&
+    // A number, a list of them, a dictionary of lists.
+    [0, 1, 2].some((depth) => depth <= deepest && new Plain(name, depth, savedBy).isEntry(module, puts))
+  );
+}
 
 /** `{"st" "ep": value}`: no name is written there. */
 function joinsKeys(alone: PyModule): boolean {
