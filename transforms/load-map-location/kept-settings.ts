@@ -22,11 +22,29 @@ const TENSOR_SETTINGS = /\bcapturable\b|\b(?:lr|betas?|momentum)\s*=\s*(?:\w+\.)
 
 /** Whether a file may give an optimizer settings that are tensors. A variable `beta` that is only computed with, or told with others, is none. */
 export function hasTensorSettings(alone: PyModule): boolean {
+  if (
+    ['lr', 'beta', 'betas', 'momentum'].some((name) =>
+      alone.words(name).some((node) => getsTensor(alone, node)),
+    )
+  )
+    return true;
   return [...alone.code.matchAll(TENSOR_SETTINGS)].some(({ index }) => {
     const target = alone.root.descendantAt(index);
     const isVariable = target.parent?.type === 'assignment' && target.parent.left === target;
     const scope = isVariable && target.text === 'beta' ? alone.resolve(target) : undefined;
     return scope?.kind !== 'function' || !alone.reads(scope, 'beta').every(isComputedWith);
+  });
+}
+
+/** `momentum=rate`, where `rate` is made by `torch.tensor(…)`. */
+function getsTensor(alone: PyModule, name: PyNode): boolean {
+  const given =
+    name.parent?.type === 'keyword_argument' && name.parent.name === name ? name.parent.value : undefined;
+  const scope = given?.type === 'identifier' ? alone.resolve(given) : undefined;
+  if (given === undefined || scope === undefined) return false;
+  return alone.writes(scope, given.text).some((write) => {
+    const found = definitionOf(write);
+    return found.kind === 'value' && /^(?:\w+\.)*(?:as_)?tensor\(/.test(found.value.text);
   });
 }
 
