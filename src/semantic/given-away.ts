@@ -1,5 +1,5 @@
 import type { PyNode } from '../syntax/node.js';
-import { calledDefinition } from './definitions.js';
+import { attributeOfSelf, calledDefinition } from './definitions.js';
 import { makerOf } from './elsewhere.js';
 import { definitionOf, reachingDefinitions } from './flow.js';
 import { qualifiedName } from './imports.js';
@@ -79,6 +79,17 @@ export function setsAttribute(alone: PyModule, name: string): boolean {
     const isTarget = target.parent?.type === 'assignment' && target.parent.left === target;
     if (!isTarget || (target === node && alone.resolve(node)?.kind !== 'class')) return false;
     return mayBeFunction(alone, target.parent?.right, true);
+  });
+}
+
+/** The classes that set an attribute of a name to what may be a function on their own objects; '' where it is set on another one. */
+export function classesSetting(alone: PyModule, name: string): readonly string[] {
+  return alone.words(name).flatMap((node) => {
+    const target = node.parent?.attribute === node ? node.parent : undefined;
+    const assignment = target?.parent;
+    if (target === undefined || assignment?.type !== 'assignment' || assignment.left !== target) return [];
+    if (!mayBeFunction(alone, assignment.right, true)) return [];
+    return [attributeOfSelf(target)?.classNode.name?.text ?? ''];
   });
 }
 

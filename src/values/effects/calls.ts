@@ -28,6 +28,7 @@ import { gradUseElsewhere } from './elsewhere.js';
 import { reachesGradUse } from './grad.js';
 import { bare, handedFunction, handedKeeper } from './handed-function.js';
 import { keptByOperator } from './kept-by-operator.js';
+import { keptByOverride } from './kept-by-override.js';
 import { soundsLikeOptimizer } from './optimizer-names.js';
 import { differentiatingOverride } from './overrides.js';
 import { strangersRunIn } from './strangers-called.js';
@@ -175,7 +176,8 @@ function opaqueCall(
   const own = calledDefinition(module, call);
   if (own !== undefined) {
     const override = differentiatingOverride(module, call, own);
-    return override && other(override);
+    if (override !== undefined) return other(override);
+    return keptByOverride(module, call, own, models, trace, isHarmless);
   }
   const path = qualifiedName(module, callee);
   if (path?.startsWith(OPTIMIZERS))

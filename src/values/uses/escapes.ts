@@ -304,15 +304,15 @@ export function keepingMethod(module: PyModule, name: string, isGiven: boolean):
 
 /** Of what a method of a network computes with it. */
 function keepsOwn(module: PyModule, method: PyNode): boolean {
-  return keepsOf(module, method, new GradTrace(module, method, new Set([selfName(method) ?? 'self'])));
+  return keeps(module, method, new GradTrace(module, method, new Set([selfName(method) ?? 'self'])));
 }
 
-/** All that it is given may have a graph. */
-export function keeps(module: PyModule, functionNode: PyNode): boolean {
-  return keepsOf(module, functionNode, new GradTrace(module, functionNode, new Set(), 'graph'));
-}
-
-function keepsOf(module: PyModule, functionNode: PyNode, trace: GradTrace): boolean {
+/** All that it is given may have a graph, unless a trace says otherwise. */
+export function keeps(
+  module: PyModule,
+  functionNode: PyNode,
+  trace = new GradTrace(module, functionNode, new Set(), 'graph'),
+): boolean {
   return [...escapesOf(module, functionNode, trace)].some(
     ({ into, isDerived }) => into !== undefined && !isDerived,
   );
