@@ -1,3 +1,6 @@
+import { row } from '../../src/library/library.js';
+import { valuesGiven } from '../../src/semantic/function-uses.js';
+import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { functionsNamed } from '../../src/semantic/project-names.js';
@@ -8,7 +11,7 @@ import {
   unparenthesized,
 } from '../../src/semantic/statements.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
-import { readsOf, writesOf } from '../../src/semantic/variables.js';
+import { isUnbound, readsOf, waysGiven, writesOf } from '../../src/semantic/variables.js';
 import { type CodeLine, isWithin, linesOf } from '../../src/syntax/code-text.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { networkOf } from '../../src/torch/grad/evaluation.js';
@@ -160,13 +163,39 @@ function isFixed(condition: PyNode): boolean {
 
 /** It is a truth, or nothing is done with it there but to ask for it: a list could be filled. */
 function staysAsItIs(module: PyModule, name: PyNode, wrapped: readonly PyNode[]): boolean {
-  if (writesOf(module, name).every(isTruth)) return true;
+  const writes = writesOf(module, name);
+  if (writes.some((write) => roleOf(write) === 'parameter' && isGivenWhatMayChange(module, write)))
+    return false;
+  if (writes.every(isTruth)) return true;
   return readsOf(module, name).every(
     (read) =>
       !wrapped.some((each) => each.contains(read)) ||
       ASKING.test(read.parent?.type ?? '') ||
       read.parent?.condition === read ||
       (read.parent?.type === 'conditional_expression' && read.parent.named[1] === read),
+  );
+}
+
+/** Somebody calls with a list, a tensor or the like, which others may fill meanwhile: a loader, a hook. */
+function isGivenWhatMayChange(module: PyModule, parameter: PyNode): boolean {
+  const owner = enclosingFunction(parameter);
+  const given = owner === undefined ? [] : (valuesGiven(module, owner, parameter) ?? []);
+  return given.some(({ module: there, node }) =>
+    [node, ...waysGiven(there, node).flatMap((way) => (way.kind === 'value' ? [way.value] : []))].some(
+      (value) => isContainer(there, unparenthesized(value)),
+    ),
+  );
+}
+
+/** `[]`, `{}`, `deque()`, `torch.zeros(1)` */
+function isContainer(module: PyModule, value: PyNode): boolean {
+  if (value.type !== 'call') return /^(?:list|dictionary|set)(?:_comprehension)?$/.test(value.type);
+  const path = calledPath(module, value);
+  if (path !== undefined) return row(path)?.gives === 'tensor' || path.startsWith('collections.');
+  return (
+    value.function !== undefined &&
+    isUnbound(module, value.function) &&
+    /^(?:list|dict|set)$/.test(value.function.text)
   );
 }
 
