@@ -335,3 +335,9 @@ export interface Assigned {
   readonly target: PyNode;
   readonly values: readonly PyNode[];
 }
+
+/** `values` of `values = made()`: by `values = kept = made()`, another name has the same. */
+export function isOnlyTarget(write: PyNode): boolean {
+  const { parent } = write;
+  return parent?.right?.type !== 'assignment' && parent?.parent?.type === 'expression_statement';
+}

@@ -9,6 +9,7 @@ import {
   enclosingClass,
   enclosingFunction,
   isCallee,
+  isOnlyTarget,
   isTarget,
   methodName,
   ownNodes,
@@ -249,7 +250,8 @@ function isOwnContainer(module: PyModule, owner: PyNode, target: PyNode): boolea
   return module.occurrences(scope, holder.text).every((use) => {
     if (enclosingFunction(use) !== owner) return false;
     const { parent } = use;
-    if (isTarget(use) || !mayLead(module, use, holder)) return true;
+    if (isTarget(use)) return isOnlyTarget(use);
+    if (!mayLead(module, use, holder)) return true;
     if (parent?.type === 'subscript' && parent.value === use) return true;
     const call = parent?.type === 'attribute' && isCallee(parent) ? parent.parent : undefined;
     const around = call?.parent;

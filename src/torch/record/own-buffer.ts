@@ -3,7 +3,7 @@ import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isRedefined } from '../../semantic/project-names.js';
-import { methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { isOnlyTarget, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { plainBuffer } from '../../values/value/plain-buffer.js';
 import { networkRunBy } from '../grad/numeric-runs.js';
@@ -18,7 +18,8 @@ export function isOwnBuffer(module: PyModule, target: PyNode): boolean {
 function isOwnTensor(module: PyModule, name: PyNode): boolean {
   const definitions = reachingDefinitions(module, name) ?? [];
   const isHere = (each: Definition): boolean =>
-    each.kind === 'update' || (each.kind === 'value' && isComputed(module, each.value));
+    each.kind === 'update' ||
+    (each.kind === 'value' && isOnlyTarget(each.node) && isComputed(module, each.value));
   return definitions.length > 0 && definitions.every(isHere);
 }
 

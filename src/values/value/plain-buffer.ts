@@ -7,6 +7,7 @@ import { mayLead } from '../../semantic/paths.js';
 import { isRedefined, mayBeReadElsewhere } from '../../semantic/project-names.js';
 import {
   argumentsOf,
+  isOnlyTarget,
   isTarget,
   keywordValue,
   methodName,
@@ -26,7 +27,9 @@ export function plainBuffer(module: PyModule, target: PyNode): PyNode | undefine
   if (buffer === undefined || scope === undefined) return undefined;
   if (scope.kind !== 'function' && mayBeReadElsewhere(module, buffer.text)) return undefined;
   const made = reachingDefinitions(module, buffer) ?? [];
-  const isMade = made.every((each) => each.kind === 'value' && makesTensor(module, each.value));
+  const isMade = made.every(
+    (each) => each.kind === 'value' && isOnlyTarget(each.node) && makesTensor(module, each.value),
+  );
   if (made.length === 0 || !isMade) return undefined;
   const writes = made.map(({ node }) => node);
   const isFree = (use: PyNode): boolean =>
