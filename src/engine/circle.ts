@@ -32,6 +32,8 @@ export function glimpseOf(file: ProjectFile): Glimpse {
 
 export interface Summary<T> {
   readonly says: T;
+  /** The lines of the file that were left out, since no Python compiles it with them. */
+  readonly left?: string;
 }
 
 export interface SummaryKey {
@@ -148,10 +150,11 @@ export class Circle {
     this.#unread ??= files?.find(({ length }) => length > LARGEST);
     if (files?.every(({ length }) => length <= LARGEST) !== true) return undefined;
     const told: T[] = [];
+    const named = wholeWord(word);
     for (const file of files) {
       const summary = this.summary(file, { look, word: asked }, (alone) => look(alone, word));
       // What cannot be read may say anything.
-      if (summary === undefined) {
+      if (summary === undefined || (summary.left !== undefined && named.test(summary.left))) {
         this.#unread ??= file;
         return undefined;
       }

@@ -4,6 +4,7 @@ import type { PythonParser, SyntaxTree } from '../syntax/parser.js';
 import { NotInPieces } from '../syntax/pieces.js';
 import { Circle, glimpseOf, type Summary, type SummaryKey } from './circle.js';
 import type { FoundFile, ProjectDoor, ProjectFile } from './door.js';
+import { type Mended, mendedText } from './mended.js';
 
 /** Characters of files that are kept, parsed, from one scan to the next. */
 const KEPT = 2 * 1024 * 1024;
@@ -15,6 +16,8 @@ export class Neighbours {
   readonly #kept = new Map<string, Kept>();
   /** What files say by themselves, by their content and by who looked for what. */
   readonly #summaries = new Map<string, Map<unknown, unknown>>();
+  /** By their content. */
+  readonly #mended = new Map<string, Mended | undefined>();
   #size = 0;
   /** The file whose scan, and its repetitions, has learned which of the others cannot be read. */
   #scanned = '';
@@ -76,7 +79,7 @@ export class Neighbours {
     if (file.isGarbled) return undefined;
     const known = this.#keptFor(file, inPieces);
     const kept = known.tree.hasError ? this.#parse(file, true) : known;
-    if (kept.tree.hasError) return undefined;
+    if (kept.tree.hasError) return this.#toldMended(file, look);
     try {
       return { says: look(kept.module) };
     } catch (error) {
@@ -84,8 +87,24 @@ export class Neighbours {
       // What was come upon here is no answer to others.
       if (kept === known) this.#leave(nameOf(file, inPieces), kept);
       const { tree, module } = this.#keptFor(file, false);
-      return tree.hasError ? undefined : { says: look(module) };
+      return tree.hasError ? this.#toldMended(file, look) : { says: look(module) };
     }
+  }
+
+  #toldMended<T>(file: ProjectFile, look: (alone: PyModule) => T): Summary<T> | undefined {
+    const mended = this.#mendedFor(file);
+    return mended && { says: look(mended.module), left: mended.left };
+  }
+
+  /** Without the few lines for which no Python compiles it. */
+  #mendedFor(file: ProjectFile): (Kept & { readonly left: string }) | undefined {
+    const name = `${file.path} mended`;
+    const asked = `${name} ${file.key}`;
+    if (!this.#mended.has(asked)) this.#mended.set(asked, mendedText(file.path, file.text));
+    const mended = this.#mended.get(asked);
+    if (mended === undefined) return undefined;
+    const kept = this.#keptFor({ ...file, text: mended.text }, false, name);
+    return kept.tree.hasError ? undefined : { ...kept, left: mended.left };
   }
 
   #forget(found: FoundFile, inPieces: boolean): void {
@@ -107,9 +126,8 @@ export class Neighbours {
     return pieces.tree.hasError ? undefined : pieces.module;
   }
 
-  #keptFor(found: ProjectFile, inPieces: boolean): Kept {
+  #keptFor(found: ProjectFile, inPieces: boolean, name = nameOf(found, inPieces)): Kept {
     const { key } = found;
-    const name = nameOf(found, inPieces);
     const known = this.#kept.get(name);
     if (known !== undefined && known.key !== key) this.#drop(name, known);
     const kept = known?.key === key ? known : this.#parse(found, inPieces);

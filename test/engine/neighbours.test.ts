@@ -10,7 +10,7 @@ const parser = await loadParser();
 const FILES = new Map([
   ['a.py', 'encode(1)\n'],
   ['b.py', 'encode(2)\n'],
-  ['broken.py', 'def encode(x):\n    return x\n\n\ndef spoil(y):\n    for a b in y:\n        print(a)\n'],
+  ['broken.py', 'def encode(x):\n    return x\n\n\ndef spoil(y):\n    def a b(y):\n        print(a)\n'],
 ]);
 
 function spoiled(alone: PyModule): number {
@@ -48,5 +48,39 @@ describe('a file beside another one that does not parse', () => {
       [true, true],
     ]);
     expect(ask(new Neighbours(parser, door), 'a.py', [spoiled])).toEqual([false]);
+  });
+});
+
+describe('a file that no Python compiles', () => {
+  const told = (path: string, text: string, word = 'encode') => {
+    const door = doorOf({
+      versions: new Versions(),
+      project: new Map([
+        ['a.py', 'encode(1)\n'],
+        [path, text],
+      ]),
+    });
+    const around = new Neighbours(parser, door).around('a.py', true, () => module);
+    const module: PyModule = new PyModule('a.py', 'encode(1)\n', parser.parse('encode(1)\n'), around);
+    return around.summaries({ word, beside: [] }, (alone, asked) => alone.words(asked).length);
+  };
+
+  it.each([
+    ['a text that does not end', 'parse(help="of what)\nencode(x)\n'],
+    ['two words in the place of one', 'for a b in y:\n    encode(a)\n'],
+    ['a bracket that is never closed', 'encode(x)\nif x:\n    parse(y,\n          z'],
+    ['a line for a shell', '!pip install parts\nencode(x)\n'],
+    ['a branch that was not merged', '<<<<<<< HEAD\nx = 1\n=======\nencode(x)\n>>>>>>> other\n'],
+    ['an empty condition', 'if :\n    encode(x)\nelif x = 1:\n    pass\n'],
+  ])('is read without the few lines that are in the way: %s', (_, text) => {
+    expect(told('other.py', text)).toEqual([1]);
+  });
+
+  it.each([
+    ['the word is in such a line', 'encode(x y)\nencode(x)\n'],
+    ['a function has no name', 'def take(x y):\n    encode(x)\n'],
+    ['there are many', `def run(x):\n${'    take x y\n'.repeat(4)}    encode(x)\n`],
+  ])('may say anything where %s', (_, text) => {
+    expect(told('other.py', text)).toBeUndefined();
   });
 });
