@@ -1,7 +1,7 @@
 import { LIBRARIES } from '../library/packages.js';
 import type { PyNode } from '../syntax/node.js';
 import type { PyModule } from './module.js';
-import { isInstallable, isProgram } from './program.js';
+import { isInstallable, isProgram, readsArguments } from './program.js';
 import type { Mention } from './surroundings.js';
 import { ofPython, ofTorch, takesObjects, writesObjects } from './unpickled.js';
 
@@ -27,7 +27,7 @@ interface Import {
 }
 
 /** What imports, or makes objects of, what is named in a text or a file of settings. */
-const TAKES_MORE =
+export const TAKES_MORE =
   /\b(?:__import__|builtins|importlib|import_module|runpy|(?:import|from) imp|pkgutil|zipimport|SourceFileLoader|pydoc|entry_points|pkg_resources|mock|monkeypatch|unittest|pytest|doctest|DictConfigurator|dictConfig|fileConfig|hydra|LightningCLI|jsonargparse|hyperpyyaml|gin|mmcv|mmengine|detectron2|allennlp|fairseq|trust_remote_code|jsonpickle|get_ipython|unsafe_load|UnsafeLoader)\b|\b(?:hub\.load|yaml\.Loader)\b|(?<![.\w])(?<!\bdef\s+)(?:eval|exec|execfile)\s*\(|[(,=]\s*(?:eval|exec)\s*(?:[,)]|$)|^[ \t]*%(?:run|load|cd)\b/m;
 
 const MOVES_PATH = /\bsys\.path\b|\baddsitedir\b|\bfrom sys import\b|\bos\.chdir\b/;
@@ -57,6 +57,20 @@ export function everywhere<T>(
 ): readonly T[] | undefined {
   const others = summariesTogether(module, { word, beside }, look);
   return others && [look(module.alone, word), ...others];
+}
+
+/** Whether a program of the project runs this file, which then is all that does: what nobody there makes, nobody makes. */
+export function isRunByProgram(module: PyModule): boolean {
+  const home = module.around.home() ?? module;
+  return home.memo(findProgram, home);
+}
+
+function findProgram(module: PyModule): boolean {
+  const own = importingOf(module.alone);
+  const others = module.around.summaries({ word: 'import', beside: [] }, importingOf);
+  if (others === undefined || (!own.isProgram && isInstallable(module))) return false;
+  const all = [own, ...others.filter(({ path }) => path !== own.path)];
+  return [...new Tree(all).importersOf(own)].some((user) => user.isProgram);
 }
 
 type May = (path: string) => boolean;
@@ -188,7 +202,7 @@ function importingOf(alone: PyModule): Importing {
   return {
     path: alone.path,
     place: place.replace(/\.__init__$/, ''),
-    isProgram: isProgram(alone),
+    isProgram: isProgram(alone) || readsArguments(alone),
     imports: [...alone.words('import').flatMap((node) => importedBy(node, place)), ...importedByText(alone)],
     takesMore: alone.mentions(TAKES_MORE) || takesObjects(alone, ofTorch),
     takesPickles: takesObjects(alone, ofPython),

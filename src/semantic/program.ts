@@ -1,7 +1,9 @@
 import type { PyNode } from '../syntax/node.js';
 import { isNotebookName } from '../text/notebook/notebook.js';
 import type { Answer } from './answer.js';
+import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
+import { enclosingFunction } from './statements.js';
 
 /**
  * A program rather than something that others import: it reads its command line, or asks whether it is the program. The
@@ -11,6 +13,14 @@ export function isProgram({ path, text, code }: Pick<PyModule, 'path' | 'text' |
   if (isNotebook({ path })) return false;
   const isStarted = text.startsWith('#!') || /\.parse_args\(|\b__name__\s*==/.test(code);
   return isStarted && !/(?:^|[\\/])__init__\.py$/.test(path);
+}
+
+/** `sys.argv`, outside of all functions: whoever would import it has other ones. */
+export function readsArguments(alone: PyModule): boolean {
+  return alone.words('argv').some((node) => {
+    const whole = node.parent?.attribute === node ? node.parent : node;
+    return qualifiedName(alone, whole) === 'sys.argv' && enclosingFunction(node) === undefined;
+  });
 }
 
 /** Whether others may install a file, so that code outside of the project may call its functions. */

@@ -3,6 +3,7 @@ import type { PyNode } from '../syntax/node.js';
 import { isAnywhere } from './anywhere.js';
 import { calledPath, qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
+import { readsArguments } from './program.js';
 import { methodName } from './statements.js';
 import { readsOf } from './variables.js';
 
@@ -12,10 +13,16 @@ interface Reader {
   readonly others: RegExp;
 }
 
-export const ofTorch: Reader = {
+/** Files in which people put networks as a whole. */
+export const ofNetworks: Reader = {
   paths: (path) => path === LOAD,
   others:
-    /\b(?:allow_pickle|load_learner|load_session|PackageImporter|mlflow|bentoml|shelve)\b|\bfrom[ \t]+torch\b[^\n]*\bimport\b[^\n]*\bload\b|["']load["']/,
+    /\b(?:load_learner|load_session|PackageImporter|mlflow|bentoml|shelve)\b|\bfrom[ \t]+torch\b[^\n]*\bimport\b[^\n]*\bload\b|["']load["']/,
+};
+
+export const ofTorch: Reader = {
+  ...ofNetworks,
+  others: new RegExp(`\\ballow_pickle\\b|${ofNetworks.others.source}`),
 };
 
 export const ofPython: Reader = {
@@ -123,7 +130,7 @@ function isStateBy(module: PyModule, target: PyNode, holder: PyNode, seen: Set<P
   if (target.type !== 'identifier') return false;
   const scope = module.resolve(target);
   // Others may import it.
-  if (scope === undefined || (scope === module.scope && !/\b__name__\s*==|\.parse_args\(/.test(module.code)))
-    return false;
+  const isStarted = () => /\b__name__\s*==|\.parse_args\(/.test(module.code) || readsArguments(module);
+  if (scope === undefined || (scope === module.scope && !isStarted())) return false;
   return readsOf(module, target).every((read) => isState(module, read, seen));
 }

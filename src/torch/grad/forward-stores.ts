@@ -46,6 +46,8 @@ export interface Store {
   readonly name: string;
   /** It is put into what is there, and does not take its place: `self.kept[key] = value`. */
   readonly isHeld: boolean;
+  /** A method of tensors that makes it without a graph, unless the project has one of that name. */
+  readonly unless?: string | undefined;
 }
 
 /** What a function, the ones inside it included, leaves behind. Of what it was given, its caller has what it put there. */
@@ -60,10 +62,20 @@ export function* storesOf(module: PyModule, functionNode: PyNode): Generator<Sto
       const given =
         found.length === 0 && !isBatch ? givenName(module, functionNode, node, target) : undefined;
       const own = node.type === 'assignment' ? attributeOfSelf(target)?.classNode : undefined;
+      const unless = values.every((value) => isEmpty(value)) ? 'new' : undefined;
       for (const each of given === undefined ? found : [given])
-        yield { into: target, name: name ?? each, isHeld: own === undefined };
+        yield { into: target, name: name ?? each, isHeld: own === undefined, unless };
     }
   }
+}
+
+/** `x.new()`, which is of the form of `x` and has nothing in it, also as `x.new().type_as(y)`. */
+function isEmpty(value: PyNode): boolean {
+  const receiver = value.type === 'call' ? receiverOf(value) : undefined;
+  if (receiver === undefined) return false;
+  return methodName(value) === 'new'
+    ? givenTo(value).length === 0
+    : methodName(value) === 'type_as' && isEmpty(receiver);
 }
 
 export function mayHaveGraph(module: PyModule, given: PyNode): boolean {

@@ -1,4 +1,4 @@
-import { builtin, cutsGraph, isOfModule, row } from '../../library/library.js';
+import { builtin, cutsGraph, isOfModule, mayShare, ofTensor, row } from '../../library/library.js';
 import { PLAIN_BASES } from '../../library/names.js';
 import { isModuleClass, MAKES_RECORD } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
@@ -17,7 +17,10 @@ import {
   enclosingClass,
   enclosingFunction,
   isCallee,
+  methodName,
+  receiverOf,
   rootOf,
+  unparenthesized,
   valuesAssigned,
   wholeName,
 } from '../../semantic/statements.js';
@@ -242,6 +245,13 @@ function isPutBack(module: PyModule, { left, right }: PyNode): boolean {
   );
 }
 
+/** `self.table = self.table.to(x.device)`: what it was has the same name still, and is read by that. */
+function isRebound({ left, right }: PyNode): boolean {
+  let value = right && unparenthesized(right);
+  while (value?.type === 'call' && mayShare(ofTensor(methodName(value) ?? ''))) value = receiverOf(value);
+  return left?.type === 'attribute' && left.object?.type === 'identifier' && value?.text === left.text;
+}
+
 /** Whether a place is read as something whose graph may count. */
 export function isReadForGraph(module: PyModule, place: PyNode): boolean {
   const user = place.parent;
@@ -251,7 +261,7 @@ export function isReadForGraph(module: PyModule, place: PyNode): boolean {
   if (isOnlyAsked(place)) return false;
   switch (user.type) {
     case 'assignment':
-      return user.left !== place && !isPutBack(module, user);
+      return user.left !== place && !isPutBack(module, user) && !isRebound(user);
     case 'augmented_assignment':
       return user.left !== place;
     // Only whether it is true.

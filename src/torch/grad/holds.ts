@@ -14,6 +14,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { runsOnlyLayers } from '../../values/effects/forward-index.js';
 import { type Maker, madeBy } from '../module/made-by.js';
 import { moduleKind } from '../module/modules.js';
+import { isNeverMade } from './never-made.js';
 
 const NETWORK: Maker = {
   gives: isModelMaker,
@@ -35,6 +36,8 @@ export interface KeptState extends Owner {
   readonly unread: string | undefined;
   /** It is put into what is there. */
   readonly isHeld: boolean;
+  /** It has no graph where the project has no method of this name. */
+  readonly unless?: string | undefined;
 }
 
 export const UNREAD: KeptState = {
@@ -51,7 +54,8 @@ export const UNREAD: KeptState = {
  */
 export function mayHold(module: PyModule, network: PyNode, { owner, file }: Owner): boolean {
   const made = module.memo(classesIn, network);
-  if (made === undefined || made.names.has(`${file} ${owner}`)) return true;
+  if (made === undefined) return !isNeverMade(module, owner);
+  if (made.names.has(`${file} ${owner}`)) return true;
   return (!made.isClosed || module.memo(swapsParts, module)) && module.memo(isHandedOn, owner);
 }
 

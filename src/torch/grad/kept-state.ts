@@ -6,6 +6,7 @@ import { summariesTogether } from '../../semantic/companions.js';
 import { ancestryOf, attributeOfSelf, calledDefinition } from '../../semantic/definitions.js';
 import { isMissing, makerOf } from '../../semantic/elsewhere.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isMethodOfProject } from '../../semantic/project-names.js';
 import { functionsOf, methodsByName, reachedFrom } from '../../semantic/reach.js';
 import { enclosingClass, methodName, ownNodes, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -57,7 +58,10 @@ function stateIn(module: PyModule, network: PyNode, files: readonly ForwardKeeps
   const may = (owner: Owner): boolean => mayHold(module, network, owner);
   for (const { states, calls } of files) {
     const state = states.find(
-      (each) => may(each) && (each.unread === undefined || isReadInProject(module, each.unread, each.isHeld)),
+      (each) =>
+        may(each) &&
+        (each.unless === undefined || isMethodOfProject(module, each.unless)) &&
+        (each.unread === undefined || isReadInProject(module, each.unread, each.isHeld)),
     );
     if (state !== undefined) return state;
     for (const call of calls) {
@@ -100,7 +104,7 @@ function keptIn(module: PyModule, name: string): ForwardKeeps {
     const stored = isRun ? statesLeft(module, classNode, method, owner) : [];
     const left = [...stored, ...statesCached(module, method, owner)];
     for (const state of left) {
-      const key = `${owner} ${state.unread} ${state.isHeld}`;
+      const key = `${owner} ${state.unread} ${state.isHeld} ${state.unless}`;
       if (!states.has(key)) states.set(key, state);
     }
     const add = (key: string) => calls.set(`${owner} ${key}`, { owner, file: module.path, key });
@@ -129,7 +133,7 @@ function* statesLeft(
   method: PyNode,
   owner: string,
 ): Generator<KeptState> {
-  for (const { into, name, isHeld } of storesRunBy(module, method)) {
+  for (const { into, name, isHeld, unless } of storesRunBy(module, method)) {
     const own = attributeOfSelf(into)?.classNode;
     const reads = isHeld ? readsGraphIn : readsGraphOf;
     const isRead = own ? isReadByFamily(module, classNode, name, isHeld) : reads(module, name) === 'all';
@@ -137,7 +141,7 @@ function* statesLeft(
     const isHelper = own !== undefined && !ancestryOf(module, classNode).classes.includes(own);
     const attribute = isHelper ? `${own.name?.text}.${name}` : into.text;
     const unread = isRead ? undefined : name;
-    yield { owner, file: module.path, attribute, unread, isHeld };
+    yield { owner, file: module.path, attribute, unread, isHeld, unless };
   }
 }
 

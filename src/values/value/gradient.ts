@@ -1,7 +1,7 @@
 import { ofTensor, row } from '../../library/library.js';
 import { NUMPY, VARIABLE } from '../../library/names.js';
 import { attributeUses, callsOf } from '../../semantic/attribute-uses.js';
-import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { calledDefinition, classAround, definitionBehind } from '../../semantic/definitions.js';
 import { definedElsewhere } from '../../semantic/elsewhere.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
@@ -157,7 +157,10 @@ function isHandedOut(module: PyModule, container: PyNode): boolean {
 /** What begins a graph, or may be an object that has one; undefined for what computes something from what it is given. */
 function callTrace(module: PyModule, call: PyNode): Trace | undefined {
   const own = calledDefinition(module, call);
-  if (own?.type === 'function_definition' && givesReturned(own)) return undefined;
+  // `Positions.waves(rows)`: by its class, it is of no other below that.
+  const isStatic = (decorator: PyNode) =>
+    decorator.text === 'staticmethod' && isUnbound(module, decorator) && isOfClass(module, call);
+  if (own?.type === 'function_definition' && givesReturned(own, isStatic)) return undefined;
   if (own !== undefined) return isDecoratedGradOff(module, own) ? 'plain' : 'graph';
   const path = calledPath(module, call);
   if (path === undefined) {
@@ -174,6 +177,11 @@ function callTrace(module: PyModule, call: PyNode): Trace | undefined {
   // `nn.Parameter(…)`, and modules, which have some.
   const begins = (asked !== undefined && asked.type !== 'false') || /\.[A-Z]\w*$/.test(path);
   return begins || !isOfKnownPackage(path) ? 'graph' : undefined;
+}
+
+function isOfClass(module: PyModule, call: PyNode): boolean {
+  const owner = receiverOf(call);
+  return owner?.type === 'identifier' && definitionBehind(module, owner)?.type === 'class_definition';
 }
 
 /** `Variable(x)` is a leaf of its own, whatever `x` was computed from. */
