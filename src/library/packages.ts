@@ -76,8 +76,17 @@ export const PACKAGE_ROWS: readonly Group[] = [
   ),
   group('', { stateless: true, differentiates: true }, 'pytorch_grad_cam'),
   group('', { foreign: true }, 'jax mindspore mxnet paddle'),
-  // Its metrics are modules that load their state in their own way.
-  group('', { harmless: true, ownLoading: true }, 'torchmetrics'),
+  group('subprocess.', { gives: 'plain', harmless: true }, 'check_output getoutput'),
+  // Its metrics are modules that load their state in their own way, and save none unless they are made `persistent`.
+  group('', { harmless: true, ownLoading: 'asked' }, 'torchmetrics'),
+  // Arrays of numbers, or one number, whatever they are handed.
+  group(
+    'sklearn.metrics.',
+    { gives: 'array', harmless: true },
+    `accuracy_score average_precision_score balanced_accuracy_score brier_score_loss cohen_kappa_score confusion_matrix f1_score
+      fbeta_score hamming_loss jaccard_score log_loss matthews_corrcoef mean_absolute_error mean_squared_error precision_score
+      r2_score recall_score roc_auc_score top_k_accuracy_score`,
+  ),
   // What they shard, quantize or average takes its state in its own way.
   group(
     '',

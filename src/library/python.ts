@@ -49,7 +49,11 @@ export const PYTHON_ROWS: readonly Group[] = [
       hstack insert ravel repeat reshape roll split squeeze stack take tile vstack where`,
   ),
   group('numpy.random.', { gives: 'plain', harmless: true, keepsObjects: true }, 'choice permutation'),
-  group('numpy.', { gives: 'plain', harmless: true }, 'average max mean median min std sum var'),
+  group(
+    'numpy.',
+    { gives: 'plain', harmless: true },
+    'abs average ceil exp floor log log10 log1p log2 max mean median min round sqrt std sum var',
+  ),
   group('numpy.ndarray.', { gives: 'number' }, 'item'),
   group('numpy.ndarray.', { gives: 'nothing', changes: true, until: '2.0' }, 'itemset'),
   group('numpy.ndarray.', { gives: 'nothing', changes: true }, 'fill partition put resize setfield sort'),

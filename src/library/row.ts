@@ -72,8 +72,8 @@ export interface Facts {
   readonly harmless?: true;
   /** Computes with tensors of its own, and differentiates nothing else. */
   readonly foreign?: true;
-  /** Has modules or optimizers that load a saved state in another way than torch's; or only optimizers. */
-  readonly ownLoading?: true | 'optimizers';
+  /** Has modules or optimizers that load a saved state in another way than torch's; or only optimizers; or modules only where a program asks for it. */
+  readonly ownLoading?: true | 'optimizers' | 'asked';
   /** Has nothing that could load a saved state: no modules, no optimizers. */
   readonly stateless?: true;
   /** Gives the submodules, parameters or buffers of a module. */

@@ -12,7 +12,7 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { type Keeper, keeperOf } from './keeper.js';
 import { givesFunctionObject, hasTensorSettings, keepingClasses } from './kept-settings.js';
-import { loadsPlainly, quantizersOf } from './loading-class.js';
+import { ASKS_FOR_STATES, loadsPlainly, quantizersOf } from './loading-class.js';
 import { loadingNames } from './loading-names.js';
 import { placeOf, spelledOut } from './place.js';
 import { setsByText } from './plain-option.js';
@@ -38,6 +38,11 @@ export interface Look {
   /** Attributes that must list what they do here, wherever they are named. */
   readonly lists: readonly string[];
   readonly setsByText: boolean;
+  /** Whether it loads with `assign`, or with whatever keywords a loader of its own is given. */
+  readonly mayAssign: boolean;
+  readonly handsKeywordsOn: boolean;
+  /** Whether it asks for metrics whose state is saved. */
+  readonly asksForStates: boolean;
   /** What it imports, `.lib.nets` for a relative import; of the others the first two names. */
   readonly imports: readonly string[];
   /** Of these, what is for quantization, by its last two names. */
@@ -62,6 +67,8 @@ const ASSIGNS = /^\s*[\w.\0]+\s*=(?!=)[^\n;\\]*$/;
 /** `line.\0()`, `add(net, '\0')`: it calls what the file has. */
 const CALLS = /^\s*\w[\w.\0]*\([^\n;()\\]*\)\s*$/;
 const DEFINES = /\b(?:compile|eval|exec|import|lambda|setattr|type)\b|load_|state_|_dict/;
+/** `net.load_state_dict(state, assign=True)` */
+const ASSIGNS_STATE = /\bassign\s*=\s*(?!False\b|=)|["']assign["']/;
 /** What others may import says nothing of who loads how. */
 const EXPORTS = /^__all__\s*\+?=\s*(?:\[[^\]]*\]|\([^)]*\))/gm;
 const IMPORTS_MORE = /\b(?:__import__|import_module|runpy|spec_from_file_location|SourceFileLoader)\b/;
@@ -93,6 +100,9 @@ export function lookAt(alone: PyModule): Look {
     givesMethods: alone.mentions(GIVES_METHODS),
     lists,
     setsByText: setsByText(alone),
+    mayAssign: alone.mentions(ASSIGNS_STATE),
+    handsKeywordsOn: methods.some((method) => handsKeywordsOn(alone, method)),
+    asksForStates: alone.mentions(ASKS_FOR_STATES),
     imports: [...new Set(imports.map((dotted) => spelledOut(place, dotted)))],
     quantizers: quantizersOf(alone).map((dotted) =>
       dotted.startsWith('.') ? spelledOut(place, dotted) : dotted.split('.').slice(-2).join('.'),
@@ -149,7 +159,8 @@ function copiesGiven(module: PyModule, method: PyNode): boolean {
   const name = stateOf(method);
   if (name === undefined) return false;
   if (isUnused(module, method, name)) return true;
-  if (/\*\*/.test(module.codeOf(method))) return false;
+  const keywords = (module.codeOf(method).match(/\*\*/g) ?? []).length;
+  if (keywords > 0 && !(keywords === 2 && handsKeywordsOn(module, method))) return false;
   const { loads, strays } = fateOfParameter(module, name);
   if (strays.length > 0 || !loads.every(({ node }) => leavesTensors(module, method, node))) return false;
   return loads.length > 0 || /\.copy_\(/.test(module.codeOf(method));
@@ -162,7 +173,7 @@ function stateOf(method: PyNode): PyNode | undefined {
   );
   if (name?.type !== 'identifier' || /splat/.test(name.parent?.type ?? '')) return undefined;
   const isOther = others.some(
-    ({ text, parent }) => text === 'state_dict' || /splat/.test(parent?.type ?? ''),
+    ({ text, parent }) => text === 'state_dict' || /^(?:list_splat|\*)/.test(parent?.type ?? ''),
   );
   return isOther && name.text !== 'state_dict' ? undefined : name;
 }
@@ -176,7 +187,7 @@ function isUnused(module: PyModule, method: PyNode, name: PyNode): boolean {
 /** Without `assign`, or with that of the method itself, which is `False` unless its caller says otherwise. */
 function leavesTensors(module: PyModule, method: PyNode, load: PyNode): boolean {
   const assign = keywordValue(load, 'assign') ?? argumentsOf(load)[2];
-  if (hasSplat(load)) return false;
+  if (hasSplat(load) && !handsKeywordsOn(module, method)) return false;
   if (assign === undefined || assign.type === 'keyword_argument' || assign.text === 'False') return true;
   const own = method.parameters?.named[3];
   const isOwn = own !== undefined && own.name?.text === 'assign' && own.value?.text === 'False';
@@ -185,6 +196,23 @@ function leavesTensors(module: PyModule, method: PyNode, load: PyNode): boolean 
     assign.text === 'assign' &&
     module.resolve(assign) === module.scopeOf(method) &&
     module.writes(module.scopeOf(method), 'assign').length === 1
+  );
+}
+
+/** `def load_state_dict(self, state, **kwargs): super().load_state_dict(state, **kwargs)` */
+function handsKeywordsOn(module: PyModule, method: PyNode): boolean {
+  const last = method.parameters?.named.at(-1);
+  const name = last?.type === 'dictionary_splat_pattern' ? last.named[0] : undefined;
+  if (name === undefined || /\b(?:locals|vars|eval|exec)\(/.test(module.codeOf(method))) return false;
+  const scope = module.scopeOf(method);
+  const reads = module.reads(scope, name.text);
+  return (
+    module.writes(scope, name.text).length === 1 &&
+    reads.length === 1 &&
+    reads.every(({ parent: splat }) => {
+      const call = splat?.type === 'dictionary_splat' ? splat.parent?.parent : undefined;
+      return call?.type === 'call' && methodName(call) === 'load_state_dict';
+    })
   );
 }
 

@@ -9,7 +9,7 @@ import { argumentsOf, decoratorsOf, isTarget } from '../../src/semantic/statemen
 import { plainString } from '../../src/semantic/strings.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isBound } from './loading-names.js';
-import { setsOtherByText } from './plain-option.js';
+import { isOptions, setsOtherByText } from './plain-option.js';
 
 /** What an object is: an instance of a class of the project, such a class itself, or the options of a command line. */
 export interface Owner extends Elsewhere {
@@ -66,6 +66,8 @@ function setsAny(alone: PyModule, word: string): boolean {
     const [object, key] =
       word === '__dict__' ? [holder?.object] : call === undefined ? [] : argumentsOf(call);
     if (object === undefined || object.text === classAround(node)?.self) return false;
+    // `super().__setattr__(key, value)`: its own, too.
+    if (holder?.object?.function?.text === 'super' || isOptions(alone, object)) return false;
     // A file is no object of a class.
     if (/^sys\.modules\[/.test(object.text)) return false;
     if (key !== undefined && plainString(key) !== undefined) return false;

@@ -133,6 +133,14 @@ export function hasOwnOptimizers(path: string): boolean {
   return packageOf(path)?.ownLoading === 'optimizers';
 }
 
+/** Modules of this package do so where they are asked to have a state that is saved. */
+export function mayOwnStates(path: string): boolean {
+  return packageOf(path)?.ownLoading === 'asked';
+}
+
+/** `metric.persistent()`, `add_state("seen", zero, persistent=True)` */
+export const ASKS_FOR_STATES = /\.persistent\(|["']persistent["']|\bpersistent\s*=\s*(?!False\b)/;
+
 /** What a package of others makes loads as torch's modules and optimizers do, unless the library says that it does not. */
 export function loadsAsUsual(path: string): boolean {
   return packageOf(path)?.ownLoading === undefined && !/\.EMA\w*$/.test(path) && !VENDORED.test(path);
@@ -159,7 +167,7 @@ export function copiesLoadedState(path: string): boolean {
     /^torch\.(?:cuda\.)?amp\.(?:grad_scaler\.)?GradScaler$/.test(path) ||
     /^torchvision\.models\.(?:\w+\.)*[a-z]\w*$/.test(path) ||
     /^timm\.(?:models\.)?create_model$/.test(path) ||
-    /^transformers\.get_\w*schedule\w*$/.test(path) ||
+    /^(?:pytorch_)?transformers\.(?:optimization\.)?(?:AdamW|Adafactor|get_\w*schedule\w*)$/.test(path) ||
     /^(?:transformers|diffusers)\.(?:\w+\.)*(?!EMA)\w*(?:Model\w*|For[A-Z]\w+|Autoencoder\w*)(?:\.from_(?:pretrained|config))?$/.test(
       path,
     )

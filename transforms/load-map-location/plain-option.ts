@@ -41,7 +41,7 @@ export function setsOtherByText(alone: PyModule): boolean {
   if (!setsByText(alone)) return false;
   const ofOptions = alone.words('vars').flatMap(({ parent: call }) => {
     const [object] = call?.type === 'call' && call.function?.text === 'vars' ? argumentsOf(call) : [];
-    return call !== undefined && object !== undefined && isParsed(alone, object) ? [call] : [];
+    return call !== undefined && object !== undefined && isOptions(alone, object) ? [call] : [];
   });
   let code = alone.code;
   for (const { start, end } of ofOptions)
@@ -51,6 +51,11 @@ export function setsOtherByText(alone: PyModule): boolean {
 
 const SETS =
   /setattr(?:__)?\(|__getattribute__|(?<![.\w]|\*\*|(?:callable|print|dict|sorted|len|str|dumps?|pformat|pprint)\(|\bconfig=|\bin )(?:vars\([^()]*\)|(?:[\w.]+|[)\]])\.__dict__)(?!\.(?:items|keys|values|get)\(|\[[^\]\n]*\]\()/;
+
+/** The options of a command line, as they are parsed or in a variable that holds nothing else. */
+export function isOptions(alone: PyModule, object: PyNode): boolean {
+  return isParsing(alone, object) || isParsed(alone, object);
+}
 
 function isParsed(alone: PyModule, variable: PyNode): boolean {
   const writes = writesOf(alone, variable);

@@ -6,7 +6,7 @@ import { type Part, targetOf } from '../../src/semantic/function-uses.js';
 import { calledPath, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { returnsOf } from '../../src/semantic/returns.js';
-import { argumentsOf, methodName, unparenthesized } from '../../src/semantic/statements.js';
+import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
 import { isCount, isUnbound, waysReaching, writesOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
@@ -59,7 +59,10 @@ export class Plain {
   /** `depth`: so many containers may be in one another. */
   is(value: Elsewhere, depth: number, hops: number): boolean {
     if ((this.#seen.get(value.node) ?? ANY_DEPTH + 1) <= depth || value.node.type === 'comment') return true;
-    if (!this.#isLeaf(value, depth)) return this.#isMade(value, depth, hops);
+    return this.#isLeaf(value, depth) ? this.#found() : this.#isMade(value, depth, hops);
+  }
+
+  #found(): true {
     this.#isNew = true;
     return true;
   }
@@ -203,6 +206,11 @@ export class Plain {
     // An array may hold objects, and then be given others.
     if (known?.gives === 'plain' && (depth > 0 || !known.keepsObjects))
       return given.every((each) => this.is(each, known.keepsObjects ? depth : depth + 1, hops + 1));
+    // Of what it is handed it gives numbers.
+    if (known?.gives === 'array') return this.#found();
+    const of = path === undefined ? receiverOf(call) : undefined;
+    if (of !== undefined && this.is({ module, node: of }, 0, hops + 1))
+      return depth > 0 || !GIVES_TEXTS.test(methodName(call) ?? '');
     const made = calledOf(module, call);
     if (made === undefined || !handsBack(made)) return false;
     return this.#areAll(
@@ -222,7 +230,10 @@ function isLoaded(module: PyModule, node: PyNode): boolean {
   return ways.length > 0 && ways.every((way) => way.kind === 'value' && loads(way.value));
 }
 
-const CONSTANTS = /^(?:math|numpy|sys)\.(?:e|inf|maxsize|nan|pi)$/;
+/** What methods of a text or a number give is one as well, or a list of texts. */
+const GIVES_TEXTS = /^(?:r?partition|r?split|splitlines|as_integer_ratio)$/;
+
+const CONSTANTS = /^(?:math|numpy|sys)\.(?:[NP]?INF|NAN|Inf|Infinity|NaN|e|inf|maxsize|nan|pi)$/;
 
 /** What a pair, or one of two pairs, gives in one of so many places. */
 function partsOf(

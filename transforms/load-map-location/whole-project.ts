@@ -4,7 +4,7 @@ import { wholeName } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { type Look, lookAt } from './file-look.js';
 import { isOther, type Keeper } from './keeper.js';
-import { hasOwnOptimizers, loadsAsUsual } from './loading-class.js';
+import { hasOwnOptimizers, loadsAsUsual, mayOwnStates } from './loading-class.js';
 
 /**
  * Whether every object that this program can get hold of, and that has a `load_state_dict`, copies what it loads: no file of the
@@ -27,12 +27,22 @@ function keepersOfProgram(module: PyModule): readonly Keeper[] | undefined {
   }
   const files = filesOfProgram(own, [...new Map(all.map((file) => [file.place, file])).values()]);
   const places = new Set(all.flatMap(({ place }) => partsOf(place)));
-  const arePlain = files.every(
-    ({ imports, isOwnWay, quantizers }) =>
-      !isOwnWay &&
-      quantizers.every((dotted) => places.has(dotted)) &&
-      imports.every((dotted) => places.has(dotted) || loadsAsUsual(dotted) || hasOwnOptimizers(dotted)),
-  );
+  const asksForStates = files.some((file) => file.asksForStates);
+  const mayAssign = files.some((file) => file.mayAssign) && files.some((file) => file.handsKeywordsOn);
+  const arePlain =
+    !mayAssign &&
+    files.every(
+      ({ imports, isOwnWay, quantizers }) =>
+        !isOwnWay &&
+        quantizers.every((dotted) => places.has(dotted)) &&
+        imports.every(
+          (dotted) =>
+            places.has(dotted) ||
+            loadsAsUsual(dotted) ||
+            hasOwnOptimizers(dotted) ||
+            (mayOwnStates(dotted) && !asksForStates),
+        ),
+    );
   const isRun = files.some(({ isScript, runs }) => isScript || runs.some((dotted) => places.has(dotted)));
   if (!arePlain || !isRun || !areLists(module, files)) return undefined;
   return [...keepersAmong(module, files), ...ownOptimizers(files, places)];
