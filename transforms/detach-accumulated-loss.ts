@@ -19,12 +19,12 @@ import {
   hasDetach,
   IS_TORCH,
   isDetachable,
-  isOfProgramOnly,
   isTestCode,
   isTorchCode,
   isWithoutGrad,
   type LossRecord,
   lossRecord,
+  mayBeReadOutside,
   onlyReadOutside,
   Proof,
   type PyNode,
@@ -148,7 +148,7 @@ export const detachAccumulatedLoss: Transform<TotalSite> = {
       });
     }
     proof.meet(...record.gates);
-    if (total.scope.kind === 'module' && !record.spent && !isOfProgramOnly(module, total.name))
+    if (total.scope.kind === 'module' && !record.spent && mayBeReadOutside(module, total.name))
       proof.require('unknown', onlyReadOutside(module, total.name));
     for (const { value } of kept.slice(0, 1))
       requireOriginals(proof, module, enclosingFunction(value) ?? module.root);

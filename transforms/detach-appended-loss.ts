@@ -15,12 +15,12 @@ import {
   graphCarrier,
   IS_TORCH,
   isDetachable,
-  isOfProgramOnly,
   isTestCode,
   isTorchCode,
   isWithoutGrad,
   type LossRecord,
   lossRecord,
+  mayBeReadOutside,
   onlyReadOutside,
   Proof,
   type PyNode,
@@ -121,7 +121,7 @@ export const detachAppendedLoss: Transform<ListSite> = {
   fix({ list, values, record }, edit, module) {
     const proof = new Proof().require(isTorchCode(module), IS_TORCH);
     proof.meet(...record.gates);
-    if (list.scope.kind === 'module' && !record.spent && !isOfProgramOnly(module, list.name))
+    if (list.scope.kind === 'module' && !record.spent && mayBeReadOutside(module, list.name))
       proof.require('unknown', onlyReadOutside(module, list.name));
     requireOriginals(proof, module, list.scope.node);
     for (const value of values) edit.appendCall(graphCarrier(module, value), '.detach()');

@@ -4,7 +4,7 @@
  *     loss.backward()                                  loss.backward()
  *     history["loss"].append(loss)                     history["loss"].append(loss.detach())
  *
- * What a step of training puts into a dictionary, an attribute or a meter that outlives it. Backward has used the graph up
+ * What a step of training puts into a dictionary, an attribute, a meter or a variable that outlives it. Backward has used the graph up
  * in the same round, so that nobody can differentiate it again; or every read of the store, in all files of the project, ends
  * as a number or a text. What others may get hold of with its graph is unsafe.
  * A dictionary that is summed into the loss is no site. `self.log`, `accelerator.log` and `wandb.log` take the number
@@ -24,6 +24,7 @@ import {
   isWithoutGrad,
   type LossRecord,
   lossRecord,
+  mayBeReadOutside,
   ONLY_READ,
   Proof,
   type PyModule,
@@ -52,7 +53,7 @@ interface LogSite extends Site {
 export const detachLoggedTensor: Transform<LogSite> = {
   meta: {
     id: 'detach-logged-tensor',
-    summary: 'Detach tensors that a step of training keeps in dictionaries, attributes and meters',
+    summary: 'Detach tensors that a step of training keeps in dictionaries, attributes, meters and variables',
     symptom: 'leak',
     safety: 'safe',
     numerics: 'bit-identical',
@@ -61,7 +62,7 @@ export const detachLoggedTensor: Transform<LogSite> = {
     requires: {},
     docs: {
       why: 'A loss or an output that is kept for a plot or a log keeps its autograd graph alive with it. Where nothing runs backward through it, that is one set of activations per kept step; where backward has run, only the nodes of the graph stay, in host memory. A meter that adds the values up chains the graphs of all steps.',
-      does: 'Adds `.detach()` to the value in `history["loss"] = loss`, `history[k].append(loss)`, `totals["loss"] += loss`, `self.losses.append(loss)`, `self.total += loss`, `rows.append((step, loss))` and `meter.update(loss, n)`, in loops and methods that call `backward()` and in the `training_step` of Lightning. Never `.item()`, which would wait for the GPU.',
+      does: 'Adds `.detach()` to the value in `history["loss"] = loss`, `history[k].append(loss)`, `totals["loss"] += loss`, `self.losses.append(loss)`, `self.total += loss`, `rows.append((step, loss))`, `meter.update(loss, n)` and `best = loss` (a variable that is a number before the loop and is read in later rounds), in loops and methods that call `backward()` and in the `training_step` of Lightning. Never `.item()`, which would wait for the GPU.',
       refuses: [
         'the value is a Python number on one path: it has no `.detach()`',
         'torch is not imported by a file that trains as it does: unsafe',
@@ -73,7 +74,7 @@ export const detachLoggedTensor: Transform<LogSite> = {
       ],
       limits: [
         'Whether code outside the project differentiates what an attribute holds is not seen; it could only where backward has not run through the value, and there the finding is unsafe unless the file is a program.',
-        'A value that is kept under one key is replaced in the next round: then only one graph is kept at a time.',
+        'A value that is kept under one key, or in a variable, is replaced in the next round: then only one graph is kept at a time.',
       ],
     },
     evidence: {
@@ -111,7 +112,8 @@ export const detachLoggedTensor: Transform<LogSite> = {
       if (inMeter.some((fate) => fate.kind === 'differentiated' || fate.kind === 'gradless')) continue;
       const record = lossRecord(module, root, values);
       if (record === undefined) continue;
-      const held = kind === 'set' ? 'the graph of its last value' : 'the graph of every value';
+      const held =
+        kind === 'set' || kind === 'carried' ? 'the graph of its last value' : 'the graph of every value';
       const isFreed = record.differentiated || values.every((value) => isReturnedLoss(module, value));
       const message = isFreed
         ? `\`${shown(store)}\` keeps the nodes of ${held} in host memory; backward has freed the activations they held`
@@ -139,7 +141,7 @@ export const detachLoggedTensor: Transform<LogSite> = {
     if (!record.spent && !isSeen(module, logged, record))
       proof.require('unknown', ask('only-read')`Is what \`${shown(root)}\` holds ${ONLY_READ}?`);
     if (proof.refuted === undefined) proof.meet(...storeGates(module, root));
-    const storing = kind === 'meter' ? undefined : ownStoring(module, root);
+    const storing = kind === 'meter' || kind === 'carried' ? undefined : ownStoring(module, root);
     if (storing !== undefined)
       proof.require(
         'unknown',
@@ -171,6 +173,7 @@ function isSeen(module: PyModule, { values, store, root, kind }: LoggedTensor, r
     return (
       record.differentiated || isProgram(module) || values.every((value) => isReturnedLoss(module, value))
     );
-  const isLocal = module.resolve(root) !== module.scope || isProgram(module);
-  return isLocal && (isOwnContainer(module, root) || kind === 'meter' || kind === 'added');
+  const isLocal =
+    module.resolve(root) !== module.scope || isProgram(module) || !mayBeReadOutside(module, root.text);
+  return isLocal && (isOwnContainer(module, root) || /^(?:meter|added|carried)$/.test(kind));
 }

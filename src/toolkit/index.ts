@@ -85,7 +85,7 @@ export type { PyModule } from '../semantic/module.js';
 export { roleOf } from '../semantic/names.js';
 export { lacksParameter } from '../semantic/parameters.js';
 export { passOf } from '../semantic/passes.js';
-export { isOfProgramOnly, isOlderBranch, isPrivate, isProgram, lastOfImports } from '../semantic/program.js';
+export { isOlderBranch, isPrivate, isProgram, lastOfImports } from '../semantic/program.js';
 export { settersElsewhere } from '../semantic/project-names.js';
 export { ask, type Question } from '../semantic/question.js';
 export { repetitionOf } from '../semantic/repetition.js';
@@ -223,6 +223,7 @@ export {
 export { isTraced, wrappingGates } from '../torch/training/wrapping.js';
 export {
   differentiatingReader,
+  mayBeReadOutside,
   onlyReadOutside,
 } from '../values/effects/mode.js';
 export { effectsOf, usesOf, valueOf } from '../values/index.js';

@@ -1,7 +1,7 @@
 import { attributeValues } from '../../src/semantic/attributes.js';
 import { classAround, classBehind, methodNamed } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
-import { definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
+import { definitionOf, reachingDefinitions, readsReached } from '../../src/semantic/flow.js';
 import { isFreshContainer } from '../../src/semantic/literals.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { binds, roleOf } from '../../src/semantic/names.js';
@@ -20,18 +20,22 @@ import type { Glimpse } from '../../src/syntax/glimpse.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { backwards } from '../../src/torch/grad/backward-calls.js';
 import { moduleKind } from '../../src/torch/module/modules.js';
+import { valueOf } from '../../src/values/index.js';
 import { isMeter, keepsWhatItGets } from './meter.js';
 import { startsAsNumber } from './total-start.js';
 
-/** What a round of training puts into a dictionary, an attribute or a meter at one place. */
+/** What a round of training puts into a dictionary, an attribute, a meter or a variable at one place. */
 export interface LoggedTensor {
   readonly values: readonly PyNode[];
   /** What keeps it, as written: `history["loss"]`, `self.losses`, `meter`. */
   readonly store: PyNode;
   /** The name or attribute behind it. */
   readonly root: PyNode;
-  /** `added`: to a total that starts as a number. `meter`: by the `update` of an object. */
-  readonly kind: 'set' | 'appended' | 'added' | 'meter';
+  /**
+   * `added`: to a total that starts as a number. `meter`: by the `update` of an object. `carried`: to a variable that later
+   * rounds read, such as the best loss so far.
+   */
+  readonly kind: 'set' | 'appended' | 'added' | 'meter' | 'carried';
 }
 
 /** Whether the text has a loop that differentiates, or a step of training in a class that keeps something. */
@@ -50,7 +54,7 @@ export const loggedTensors = remembered((module: PyModule): readonly LoggedTenso
     ...backwards(module).flatMap(({ call }) => enclosingLoops(call)[0] ?? enclosingFunction(call) ?? []),
     ...module.at('training_step').flatMap(({ parent }) => (isLightningStep(module, parent) ? parent : [])),
   ]);
-  return [...rounds].flatMap((round) =>
+  const logged = [...rounds].flatMap((round) =>
     nodesOf(round).flatMap((node) =>
       node.type === 'assignment'
         ? setItem(module, node, round)
@@ -59,7 +63,38 @@ export const loggedTensors = remembered((module: PyModule): readonly LoggedTenso
           : taken(module, node, round),
     ),
   );
+  // An epoch differentiates, too: the best loss so far is mostly found behind its batches.
+  const loops = new Set(backwards(module).flatMap(({ call }) => enclosingLoops(call)));
+  return [
+    ...logged,
+    ...[...loops].flatMap((loop) => nodesOf(loop).flatMap((node) => carried(module, node, loop))),
+  ];
 });
+
+/** `best = loss`, of a variable that is a number before the loop, and that the rounds which follow read. */
+function carried(module: PyModule, assignment: PyNode, loop: PyNode): readonly LoggedTensor[] {
+  const store = assignment.type === 'assignment' ? assignment.left : undefined;
+  const value = assignment.right;
+  if (store?.type !== 'identifier' || value === undefined || statementOf(assignment).named[0] !== assignment)
+    return [];
+  if (unparenthesized(value).type !== 'identifier' || assignment.parent?.type === 'assignment') return [];
+  const scope = module.resolve(store);
+  const writes = scope === undefined ? [] : module.writes(scope, store.text);
+  const isStart = (write: PyNode): boolean => !loop.contains(write) && isNumberGiven(module, write);
+  // Changed in place, the loss would be changed with it.
+  const isPlain = writes.every((write) => definitionOf(write).kind === 'value');
+  if (scope === undefined || !isPlain || !writes.some(isStart)) return [];
+  // Nothing but the next round leads back.
+  const isReadLater = readsReached(module, scope, store.text, [store]).some(
+    (read) => loop.contains(read) && read.start < store.start,
+  );
+  return isReadLater ? [{ values: [value], store, root: store, kind: 'carried' }] : [];
+}
+
+function isNumberGiven(module: PyModule, write: PyNode): boolean {
+  const definition = definitionOf(write);
+  return definition.kind === 'value' && valueOf(module, definition.value).isNumber === 'yes';
+}
 
 function nodesOf(round: PyNode): readonly PyNode[] {
   const own = round.type === 'function_definition' ? [...ownNodes(round)] : [...(round.body?.walk() ?? [])];

@@ -154,9 +154,9 @@ function* reasonsOf(
   yield { source: 'code', text: `nobody who gets ${name} differentiates it` };
 }
 
-/** `losses.append(value)`: a change of the element is one of the value. A sum is a tensor of its own. */
+/** `losses.append(value)`, `best = value`: a change of what is kept is one of the value. A sum is a tensor of its own. */
 function isKeptItself(value: PyNode): boolean {
-  return value.parent?.type === 'argument_list';
+  return /^(?:argument_list|assignment)$/.test(value.parent?.type ?? '');
 }
 
 /** Who catches an error of the round may see a graph that backward has not got to. */

@@ -7,7 +7,8 @@ import { callOf, functionUses } from '../../semantic/function-uses.js';
 import { placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { carriersOf } from '../../semantic/name-flow.js';
-import { isNotebook } from '../../semantic/program.js';
+import { isNotebook, isOfProgramOnly } from '../../semantic/program.js';
+import { mayBeReadElsewhere } from '../../semantic/project-names.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { functionsOf } from '../../semantic/reach.js';
 import { remembered } from '../../semantic/remembered.js';
@@ -212,6 +213,11 @@ export function isAutocast(module: PyModule, manager: PyNode): boolean {
   const values = manager.type === 'attribute' ? (attributeValues(module, manager) ?? []) : [];
   const given = waysGiven(module, manager).flatMap((way) => (way.kind === 'value' ? way.value : []));
   return [manager, ...values, ...given].some((each) => module.codeOf(each).includes('autocast'));
+}
+
+/** Whether others may read a variable of the module: whoever has the notebook open, or a file that imports this one. */
+export function mayBeReadOutside(module: PyModule, name: string): boolean {
+  return isNotebook(module) || (!isOfProgramOnly(module, name) && mayBeReadElsewhere(module, name));
 }
 
 /** The question whether anybody outside of what is seen differentiates a variable of a module. */

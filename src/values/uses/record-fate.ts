@@ -19,7 +19,15 @@ import { isFreshContainer } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { binds, namesIn, roleOf } from '../../semantic/names.js';
 import { functionsNamed } from '../../semantic/project-names.js';
-import { isCallee, isTarget, methodName, receiverOf, sameFunction } from '../../semantic/statements.js';
+import {
+  argumentsOf,
+  isCallee,
+  isTarget,
+  methodName,
+  receiverOf,
+  sameFunction,
+} from '../../semantic/statements.js';
+import { plainString } from '../../semantic/strings.js';
 import { attributeUsesElsewhere } from '../../semantic/uses-elsewhere.js';
 import { isUnbound, readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -138,6 +146,9 @@ export class RecordTrace {
     const name = (callee?.type === 'attribute' ? callee.attribute : callee)?.text ?? '';
     if (isUnbound(this.module, callee)) {
       const known = builtin(name);
+      // `getattr(loss, "grad_fn")`
+      const asked = name === 'getattr' ? plainString(argumentsOf(call)[1] ?? call) : '';
+      if (asked === undefined || ofTensor(asked)?.asksGraph) return this.#add('differentiated', call);
       if (known !== undefined && !known.keeps) return known.graph === 'cut' ? undefined : call;
     }
     const made = calledDefinition(this.module, call);
