@@ -10,6 +10,7 @@ import {
   methodName,
   unparenthesized,
 } from '../../src/semantic/statements.js';
+import { plainString } from '../../src/semantic/strings.js';
 import { isTestCode } from '../../src/semantic/test-code.js';
 import { isUnbound, readsOf, waysGiven, writesOf } from '../../src/semantic/variables.js';
 import { type CodeLine, isWithin, linesOf } from '../../src/syntax/code-text.js';
@@ -94,10 +95,37 @@ function partOf(module: PyModule, wrapped: readonly PyNode[], guard: PyNode): Fl
   // Where the mode is the caller's business, by what is called.
   const models = switched.length > 0 ? switched : networksCalled(module, calls);
   if (models.length === 0 || mayAnswerAnew(module, condition)) return undefined;
+  if (isSeenTo(module, owner, condition)) return undefined;
   return {
     ...{ statements: parts, wrapped, owner, models, condition, flag: asBoolean(module, condition) },
     ...(switched.length === 0 && { mayTrain: true }),
   };
+}
+
+/** Whoever calls the function for anything but training does so with gradients off, or nobody does: then nothing is recorded in vain. */
+function isSeenTo(module: PyModule, owner: PyNode, condition: PyNode): boolean {
+  const names = [condition, ...condition.named].filter(({ type }) => type === 'identifier');
+  const [parameter, ...others] = names.flatMap((name) => writesOf(module, name));
+  if (parameter === undefined || others.length > 0 || roleOf(parameter) !== 'parameter') return false;
+  const given = valuesGiven(module, owner, parameter);
+  if (given === undefined || given.length === 0) return false;
+  return given.every(({ module: there, node }) => {
+    if (isOn(condition, node)) return true;
+    const caller = enclosingFunction(node);
+    // A default stands for calls that are not looked at.
+    if (node.closest('parameters') !== undefined) return false;
+    return isGradOff(there, node) || (caller !== undefined && onlyRunsGradOff(there, caller));
+  });
+}
+
+/** Whether a condition holds for a value, as both are written. */
+function isOn(condition: PyNode, value: PyNode): boolean {
+  if (condition.type === 'identifier') return value.type === 'true';
+  if (condition.type === 'not_operator') return value.type === 'false';
+  const [left, right] = condition.type === 'comparison_operator' ? condition.named : [];
+  const constant = left?.type === 'identifier' ? right : left;
+  const text = constant && plainString(constant);
+  return text !== undefined && /==/.test(condition.text) && plainString(value) === text;
 }
 
 /** The `if` statements among some, or inside them, whose body a node is in. */
