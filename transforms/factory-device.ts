@@ -13,6 +13,7 @@ import {
   argumentsOf,
   ask,
   behindBracket,
+  busyProperty,
   calledPath,
   hasSplat,
   isCertainDevice,
@@ -39,7 +40,6 @@ import {
   roundsAlike,
 } from './factory-device/factory-numbers.js';
 import {
-  busyProperty,
   isMainCode,
   isSnapshot,
   isTooLong,

@@ -24,7 +24,6 @@ import {
   hasSplat,
   isInExpressionScope,
   isTestCode,
-  keywordArgument,
   keywordValue,
   LOAD,
   methodName,
@@ -43,6 +42,7 @@ import {
   statementOf,
   type Transform,
 } from '../src/toolkit/index.js';
+import { isPlacedOnCpu, placeGiven, replaced } from './load-map-location/given-place.js';
 import { isNetwork, isOnlyForOptimizers } from './load-map-location/keeper.js';
 import { hasTensorSettings } from './load-map-location/kept-settings.js';
 import { isUsedAgain } from './load-map-location/loaded-again.js';
@@ -58,6 +58,8 @@ import { copiesState } from './load-map-location/state-receiver.js';
 interface LoadSite extends Site {
   readonly call: PyNode;
   readonly fate: Fate;
+  /** The place that it names today. */
+  readonly place: PyNode | undefined;
 }
 
 /** How far a cue looks around a call: longer ones are parsed. */
@@ -66,7 +68,12 @@ const OTHER_LOADERS: ReadonlySet<string> = new Set(['joblib', 'json', 'pickle', 
 /** What `load(…)`, or another name of it, comes from. */
 const NAMED_BY_ITSELF = /\bfrom[\s\\]+torch\b[\s\\.\w]{0,40}import\b|\.load\b(?!\()/;
 
-/** A storage is read to the CPU before it is moved. Before 0.4, torch takes a function there, and no text. */
+/** A longer one is not told again. */
+const LONG_PLACE = 30;
+/** As it is mostly written. */
+const STAYS = /\bmap_location=lambda (\w+), ?\w+: ?\1\s*[,)]/;
+
+/** A storage is read to the CPU before it is moved; every torch takes a function there. */
 const STAYS_ON_CPU = 'lambda storage, loc: storage';
 
 const COPY_OR_NOT = 'whether a tensor that is moved is a copy depends on where it was loaded';
@@ -84,14 +91,15 @@ export const loadMapLocation: Transform<LoadSite> = {
     options: {},
     requires: {},
     docs: {
-      why: '`torch.load(path)` puts every tensor back on the GPU that it was saved from. Until the result is dropped, that GPU holds the weights twice, and every process of a distributed run puts its copy, also of the optimizer state, on the same GPU.',
-      does: 'Adds `map_location="cpu"` to the call, or `lambda storage, loc: storage`, which every torch takes, where nothing says that torch is 0.4 or newer. `load_state_dict` then copies each tensor from the host to where the model or optimizer has it; the values are the same, bit for bit. Where the other branch of an `if` loads the same to the CPU already, that one is left in its place.',
+      why: '`torch.load(path)` puts every tensor back on the GPU that it was saved from. Until the result is dropped, that GPU holds the weights twice, and every process of a distributed run puts its copy, also of the optimizer state, on the same GPU. `map_location=device` holds the weights twice as well, on the GPU that it names.',
+      does: 'Adds `map_location="cpu"` to the call, or writes `"cpu"` where it names another device, or `lambda storage, loc: storage`, which every torch takes, where nothing says that torch is 0.4 or newer. `load_state_dict` then copies each tensor from the host to where the model or optimizer has it; the values are the same, bit for bit. Where the other branch of an `if` loads the same to the CPU already, that one is left in its place.',
       refuses: [
         'what is loaded is also used in a computation, or is a whole module that is run',
         'a tensor of it is moved to a device by name and then changed in place: the change reaches what is loaded, or does not, depending on where that is',
         '`load_state_dict(…, assign=True)` keeps the loaded tensors themselves',
         'only optimizers take it, in a file that speaks of one process: nothing is held twice',
         'the arguments of `torch.load` are spread, so `map_location` may be among them',
+        'silent where code that does more than to name a device says where to load, or a parameter or variable that is used for nothing else (one that is computed right before goes with it)',
         'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
         'unsafe where the code around catches the error that a checkpoint gives on a machine without its GPU',
         'unsafe where the result also is kept, handed to other code, or returned to callers that do not show or do more with it, where the receiver is not proven to be a torch module or optimizer: neither by the class that makes it, nor because every `load_state_dict` in the program copies what it is given and it imports no package that is known to load in its own way, where the receiver is made by a package that memfix does not know and nothing shows that it is a network, where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',
@@ -123,25 +131,25 @@ export const loadMapLocation: Transform<LoadSite> = {
       const callee = call?.function;
       if (call === undefined || !callee?.contains(node) || call.closest('string') !== undefined) continue;
       if (!callee.text.endsWith('load') || canonical(qualifiedName(module, callee) ?? '') !== LOAD) continue;
-      if (keywordArgument(call, 'map_location') !== undefined || positional(call).length > 1) continue;
+      const place = placeGiven(call);
+      const isNamed = place !== undefined && place.type !== 'none';
+      if (isNamed && (isPlacedOnCpu(module, place) || replaced(module, place) === undefined)) continue;
       const fate = fateOf(module, call);
       if (fate.loads.length === 0 && !fate.isCopied) continue;
-      if (isSavedFromCpu(module, call)) continue;
+      if (!isNamed && isSavedFromCpu(module, call)) continue;
       const name = nameOf(call);
       yield {
         node: callee.attribute ?? callee,
         call,
         fate,
+        place,
         ...(name !== undefined && { lasts: name.includes('.') ? 'run' : 'call' }),
-        message:
-          name === undefined
-            ? 'while it is loaded, a checkpoint that was saved from a GPU is on that GPU again, beside what it holds already, once for each process'
-            : `a checkpoint that was saved from a GPU goes back to that GPU and stays there until \`${name}\` is dropped, beside what it holds already, once for each process`,
+        message: isNamed ? messageAt(place, name) : messageOf(name),
       };
     }
   },
 
-  fix({ call, fate }, edit, module) {
+  fix({ call, fate, place }, edit, module) {
     const file = argumentsOf(call)[0];
     if (file === undefined) return edit.refuse('it is called without a file');
     const proof = new Proof()
@@ -149,7 +157,8 @@ export const loadMapLocation: Transform<LoadSite> = {
       .forbid(!hasItsLines(module, statementOf(call)), 'its statement shares its line with other code')
       .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension');
     const checkpoint = shown(call);
-    const hasText = countsOn(proof, module, 'torch', '0.4');
+    // Before 0.4, torch takes no text there.
+    const hasText = place?.type === 'string' || countsOn(proof, module, 'torch', '0.4');
     for (const { answer, node, does, matter } of fate.strays) {
       const what = `\`${node.text.replace(/\s+/g, ' ').slice(0, 40)}\``;
       if (matter === 'number') {
@@ -235,14 +244,33 @@ export const loadMapLocation: Transform<LoadSite> = {
     requireOriginal(proof, module, LOAD);
     requireUncaught(proof, module, call, /\b(?:RuntimeError|Exception|BaseException)\b/);
     const arms = ownsItsLines(module, statementOf(call)) ? armsAlike(module, call) : undefined;
+    const cpu = hasText ? edit.quoted('cpu') : STAYS_ON_CPU;
     if (arms !== undefined && (hasText || arms.line.includes(STAYS_ON_CPU)))
       edit.replaceStatement(arms.statement, [arms.line]);
-    else edit.addKeywordAfter(file, 'map_location', hasText ? edit.quoted('cpu') : STAYS_ON_CPU);
+    else if (place === undefined) edit.addKeywordAfter(file, 'map_location', cpu);
+    else {
+      edit.replace(place, cpu);
+      const { unneeded } = replaced(module, place) ?? {};
+      if (unneeded !== undefined) edit.removeStatement(unneeded);
+    }
     return edit.done('Load the checkpoint to the CPU', proof);
   },
 };
 
-/** In code without strings and comments: a call that may be one of `torch.load`, with no word of `map_location`. */
+function messageOf(name: string | undefined): string {
+  return name === undefined
+    ? 'while it is loaded, a checkpoint that was saved from a GPU is on that GPU again, beside what it holds already, once for each process'
+    : `a checkpoint that was saved from a GPU goes back to that GPU and stays there until \`${name}\` is dropped, beside what it holds already, once for each process`;
+}
+
+function messageAt(place: PyNode, name: string | undefined): string {
+  const where = place.text.length <= LONG_PLACE ? `\`${place.text}\`` : 'the device that it names';
+  return name === undefined
+    ? `while it is loaded, all of the checkpoint is on ${where}, beside what that holds already`
+    : `all of the checkpoint is on ${where} until \`${name}\` is dropped, beside what that holds already`;
+}
+
+/** In code without strings and comments: a call that may be one of `torch.load`, and may leave what it loads on a GPU. */
 function hasOpenLoad(code: string, text: string): boolean {
   const alone = NAMED_BY_ITSELF.test(text);
   return [...code.matchAll(/load\(/g)].some(({ index }) => {
@@ -250,7 +278,7 @@ function hasOpenLoad(code: string, text: string): boolean {
     if (!(/\.[\s\\]*$/.test(before) ? mayBeTorch(before, text) : alone && !/\bdef \w*$/.test(before)))
       return false;
     const near = code.slice(index + 'load'.length, index + NEARBY);
-    return !near.slice(0, behindBracket(near, 0)).includes('map_location');
+    return !STAYS.test(near.slice(0, behindBracket(near, 0)));
   });
 }
 

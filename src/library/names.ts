@@ -112,7 +112,7 @@ export const BITS_AND_BYTES_CONFIG = 'transformers.BitsAndBytesConfig';
 
 export const DEVICE = 'torch.device';
 /** The index of the current GPU. */
-export const CUDA_ORDINAL = 'torch.cuda.current_device';
+export const CURRENT_DEVICE = 'torch.cuda.current_device';
 
 export const DEEPCOPY = 'copy.deepcopy';
 export const MODULE_CONTAINERS: ReadonlySet<string> = new Set(['torch.nn.ModuleDict', 'torch.nn.ModuleList']);
@@ -164,7 +164,6 @@ export const VARIABLE: ReadonlySet<string> = new Set([
 
 export const FSDP_NAME = 'torch.distributed.fsdp.FullyShardedDataParallel';
 export const CPU_OFFLOAD_NAME = 'torch.distributed.fsdp.CPUOffload';
-export const CURRENT_DEVICE = 'torch.cuda.current_device';
 
 export const DATA_LOADER = 'torch.utils.data.DataLoader';
 export const TORCH_DATA = 'torch.utils.data.';

@@ -57,6 +57,14 @@ export const TRUE_ON_GPU: ReadonlySet<string> = new Set([
   'unsloth.is_bfloat16_supported',
 ]);
 
+/** They say which devices there are, or name one, and change nothing. */
+export const NAMES_DEVICE: ReadonlySet<string | undefined> = new Set([
+  'torch.device',
+  'torch.cuda.current_device',
+  'torch.cuda.is_available',
+  'torch.cuda.device_count',
+]);
+
 /** Packages that wrap, shard, average or load networks: what they make of one computes what it computes, and no more. */
 export const WRAPPERS = /^(?:accelerate|ema_pytorch|horovod|peft|sentence_transformers|trl)\b/;
 

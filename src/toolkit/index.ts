@@ -50,6 +50,7 @@ export { all, any, not } from '../semantic/answer.js';
 export type { Assigned } from '../semantic/assigned.js';
 export { assignedBy } from '../semantic/assigned.js';
 export { type AttributeUse, attributeUses, plainAttributes } from '../semantic/attribute-uses.js';
+export { busyProperty } from '../semantic/busy-property.js';
 export { callsNamed } from '../semantic/called-name.js';
 export { caughtHere } from '../semantic/catching.js';
 export { asksForNone, type DefaultedOption, defaultedOption, fallbackOf } from '../semantic/command-line.js';

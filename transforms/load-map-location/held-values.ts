@@ -44,11 +44,16 @@ export function isSetOtherwise({ module, node }: Owner, name: string): boolean {
     look(module.alone, word) || module.around.summaries({ word, beside: [] }, look)?.includes(true) !== false;
   const { elsewhere } = lineageOf(module, node);
   return (
-    [name, node.name?.text ?? name].some((word) => isAny(word, setsOtherByText)) ||
+    [name, node.name?.text ?? name].some((word) => isAny(word, setsWhereNamed)) ||
     elsewhere.some((base) => setsOtherByText(base.module.alone)) ||
     isAny(name, registers) ||
     ['setattr', '__setattr__', '__dict__', 'vars'].some((word) => isAny(word, setsAny))
   );
+}
+
+/** In a file whose code has the word: one that only speaks of it sets nothing of it. */
+function setsWhereNamed(alone: PyModule, word: string): boolean {
+  return alone.words(word).length > 0 && setsOtherByText(alone);
 }
 
 function registers({ text }: PyModule, name: string): boolean {

@@ -1,3 +1,4 @@
+import { NAMES_DEVICE } from '../../src/library/paths.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { isMethodOfProject } from '../../src/semantic/project-names.js';
@@ -34,7 +35,7 @@ export function armsAlike(module: PyModule, load: PyNode): Arms | undefined {
     node.type === 'call' ? (keywordArgument(node, 'map_location') ?? []) : [],
   );
   if (place === undefined || further.length > 0 || !CPU.test(place.value?.text ?? '')) return undefined;
-  const isSame = tokensOf(only, place) === tokensOf(own);
+  const isSame = tokensOf(only, place) === tokensOf(own, keywordArgument(load, 'map_location'));
   return isSame && !only.text.includes('\n') ? { statement, line: only.text } : undefined;
 }
 
@@ -52,8 +53,7 @@ function onlyLooks(module: PyModule, condition: PyNode | undefined): boolean {
   if (condition === undefined) return false;
   if (condition.type === 'not_operator') return condition.named.every((each) => onlyLooks(module, each));
   const callee = condition.type === 'call' ? condition.function : undefined;
-  if (callee !== undefined)
-    return /^torch\.cuda\.(?:is_available|device_count)$/.test(qualifiedName(module, callee) ?? '');
+  if (callee !== undefined) return NAMES_DEVICE.has(qualifiedName(module, callee));
   if (!isPlainPath(condition) || module.resolve(rootOf(condition)) === undefined) return false;
   // A dictionary may make what it is asked for.
   if ([...condition.walk()].some(({ type }) => type === 'subscript')) return false;

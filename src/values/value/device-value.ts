@@ -1,5 +1,5 @@
 import { mayShare, ofTensor } from '../../library/library.js';
-import { CUDA_ORDINAL, DEVICE, TORCH } from '../../library/names.js';
+import { CURRENT_DEVICE, DEVICE, TORCH } from '../../library/names.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { attributeValues, classValues } from '../../semantic/attributes.js';
 import { type Definition, reachingDefinitions } from '../../semantic/flow.js';
@@ -102,7 +102,7 @@ function isDeviceCall(module: PyModule, call: PyNode): Answer {
   const path = calledPath(module, call);
   const callee = call.function;
   const name = methodName(call) ?? callee?.text ?? '';
-  if (path === DEVICE || path === CUDA_ORDINAL) return 'yes';
+  if (path === DEVICE || path === CURRENT_DEVICE) return 'yes';
   if (isUnbound(module, callee) && ['str', 'int'].includes(name)) return 'yes';
   if (callee?.type === 'attribute' && path === undefined && movesOrCasts(name)) return 'no';
   return ['tensor', 'scalar-tensor'].includes(kindOf(module, call)) ? 'no' : 'unknown';

@@ -1,0 +1,178 @@
+import { NAMES_DEVICE } from '../../src/library/paths.js';
+import { attributeValues } from '../../src/semantic/attributes.js';
+import { busyProperty } from '../../src/semantic/busy-property.js';
+import { definitionOf } from '../../src/semantic/flow.js';
+import { calledPath } from '../../src/semantic/imports.js';
+import type { PyModule } from '../../src/semantic/module.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  keywordValue,
+  methodName,
+  receiverOf,
+  statementOf,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
+import { isUnbound, readsOf, writesOf } from '../../src/semantic/variables.js';
+import { ownsItsLines } from '../../src/syntax/layout.js';
+import type { PyNode } from '../../src/syntax/node.js';
+import { isCpu } from '../../src/values/value/device-value.js';
+
+/** `device` of `torch.load(path, map_location=device)` and of `torch.load(path, device)`. */
+export function placeGiven(call: PyNode): PyNode | undefined {
+  const second = argumentsOf(call)[1];
+  const isPositional = second !== undefined && !/^keyword_argument$|_splat$/.test(second.type);
+  return keywordValue(call, 'map_location') ?? (isPositional ? second : undefined);
+}
+
+/** Whether all that is loaded goes to the CPU, by what the place is. */
+export function isPlacedOnCpu(module: PyModule, place: PyNode): boolean {
+  const value = unparenthesized(place);
+  switch (value.type) {
+    case 'conditional_expression':
+      return [value.named[0], value.named[2]].every((arm) => arm && isPlacedOnCpu(module, arm));
+    case 'dictionary':
+      return value.named.every(({ value: to }) => to && isPlacedOnCpu(module, to));
+    case 'lambda':
+      return value.body?.text === storageOf(value)?.text;
+    case 'attribute': {
+      const values = attributeValues(module, value) ?? [];
+      return values.length > 0 && values.every((each) => isCpu(module, each));
+    }
+    default:
+      return isCpu(module, value);
+  }
+}
+
+/** What becomes of the code that gives a place once the load needs none. */
+export interface Replaced {
+  /** The statement that has only computed it. */
+  readonly unneeded?: PyNode;
+}
+
+/** Undefined where the place does more than to name a device, or a variable would be left that nobody reads. */
+export function replaced(module: PyModule, place: PyNode): Replaced | undefined {
+  if (!onlyNames(module, place)) return undefined;
+  const [only, ...others] = unreadBeside(module, place);
+  if (only === undefined) return {};
+  // Another load goes there, too.
+  if (readsOf(module, only).some((read) => !place.contains(read))) return undefined;
+  const [write, ...more] = writesOf(module, only);
+  if (write === undefined || others.length + more.length > 0) return undefined;
+  const found = definitionOf(write);
+  const statement = statementOf(write);
+  const isAlone =
+    found.kind === 'value' &&
+    found.value === statement.named[0]?.right &&
+    statement.named[0]?.left === write &&
+    statement.parent === statementOf(place).parent &&
+    ownsItsLines(module, statement) &&
+    statement.previous?.type !== 'comment' &&
+    onlyNames(module, found.value) &&
+    !/\b(?:locals|vars|dir|eval|exec)\(/.test(module.codeOf(enclosingFunction(write) ?? module.root));
+  // What it was made of must not be left over either.
+  const isLast = isAlone && unreadBeside(module, found.value).length === 0;
+  return isLast ? { unneeded: statement } : undefined;
+}
+
+/** The parameters and variables in an expression that nothing else reads but the places of loads. */
+function unreadBeside(module: PyModule, expression: PyNode): readonly PyNode[] {
+  return [...expression.walk()].filter(
+    (node) =>
+      isLocal(module, node) &&
+      module.resolve(node)?.node.contains(expression) === true &&
+      readsOf(module, node).every((read) => expression.contains(read) || isForPlace(read)),
+  );
+}
+
+/** In the place of a load. */
+function isForPlace(read: PyNode): boolean {
+  return [...read.ancestors()].some(
+    (above) => above.type === 'keyword_argument' && above.name?.text === 'map_location',
+  );
+}
+
+/** A parameter or a variable of the function around. */
+function isLocal(module: PyModule, node: PyNode): boolean {
+  if (node.type !== 'identifier') return false;
+  const scope = module.resolve(node);
+  return scope?.kind === 'function' && !/^(?:self|cls)$/.test(node.text);
+}
+
+/** `s` of `lambda s, location: s` */
+function storageOf(lambda: PyNode): PyNode | undefined {
+  return lambda.parameters?.named[0];
+}
+
+/** Paths, texts and numbers, and calls that only look. */
+function onlyNames(module: PyModule, place: PyNode): boolean {
+  const node = unparenthesized(place);
+  const all = (nodes: readonly (PyNode | undefined)[]): boolean =>
+    nodes.every((each) => each !== undefined && onlyNames(module, each));
+  switch (node.type) {
+    case 'identifier':
+    case 'string_content':
+    case 'string_start':
+    case 'string_end':
+    case 'integer':
+    case 'true':
+    case 'false':
+    case 'none':
+      return true;
+    case 'attribute':
+      return busyProperty(module, node) === undefined && all([node.object]);
+    case 'keyword_argument':
+    case 'pair':
+      return all([node.value]);
+    case 'subscript':
+    case 'string':
+    case 'interpolation':
+    case 'conditional_expression':
+    case 'boolean_operator':
+    case 'not_operator':
+    case 'comparison_operator':
+    case 'tuple':
+    case 'dictionary':
+      return all(node.named);
+    case 'binary_operator':
+      return node.left?.type === 'string' && all([node.left, node.right]);
+    case 'call':
+      return onlyLooks(module, node) && all(argumentsOf(node));
+    case 'lambda':
+      return movesStorage(node);
+    default:
+      return false;
+  }
+}
+
+/** `torch.device(…)`, `str(…)`, `"cuda:{}".format(…)`, `next(net.parameters())`. */
+function onlyLooks(module: PyModule, call: PyNode): boolean {
+  const callee = call.function;
+  if (NAMES_DEVICE.has(calledPath(module, call))) return true;
+  if (isUnbound(module, callee)) {
+    const [given, ...others] = argumentsOf(call);
+    if (callee?.text !== 'next') return callee?.text === 'str' || callee?.text === 'int';
+    return given?.type === 'call' && others.length === 0 && onlyLooks(module, given);
+  }
+  const receiver = receiverOf(call);
+  const name = methodName(call);
+  if (name === 'format') return receiver?.type === 'string';
+  return (
+    name === 'parameters' &&
+    receiver !== undefined &&
+    argumentsOf(call).length === 0 &&
+    onlyNames(module, receiver)
+  );
+}
+
+/** `lambda storage, location: storage.cuda(rank)` */
+function movesStorage(lambda: PyNode): boolean {
+  const { body } = lambda;
+  if (body?.text === storageOf(lambda)?.text) return true;
+  return (
+    body?.type === 'call' &&
+    methodName(body) === 'cuda' &&
+    receiverOf(body)?.text === storageOf(lambda)?.text &&
+    argumentsOf(body).every((each) => each.type !== 'call' && (each.value ?? each).type !== 'call')
+  );
+}
