@@ -43,6 +43,23 @@ def loaded_to_host(after):
     return resume
 
 
+@once("load-map-location", what="loading 1 GiB of weights into a model that exists, from a file that is held until the end; before: to the GPU by name",
+      setup="four linear layers of 8192 × 8192, fp32")
+def named_gpu_to_host(after):
+    path = SCRATCH / "weights.pt"
+    torch.save(big_layers().state_dict(), path)
+    model = big_layers()
+
+    def resume():
+        weights = torch.load(path, map_location="cpu" if after else torch.device(DEVICE))
+        model.load_state_dict(weights)
+        first = model[0].weight[0, :8].detach().clone()
+        path.unlink()
+        return first
+
+    return resume
+
+
 @once("load-map-location", what="loading 2 GiB of AdamW state into an optimizer that exists: it takes the tensors as they are",
       setup="four linear layers of 8192 × 8192, fp32")
 def state_loaded_to_host(after):
