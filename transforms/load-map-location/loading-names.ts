@@ -191,7 +191,7 @@ function isLookUp(value: PyNode, name: string): boolean {
   const [first, second, third] = argumentsOf(value);
   const isPlain = (other: PyNode | undefined): boolean => other === undefined || other.type === 'none';
   if (value.function?.text === 'getattr') return second?.text === name && isPlain(third);
-  const asks = /^(?:__getattr__|__getattribute__|get)$/.test(methodName(value) ?? '');
+  const asks = /^(?:__getattr__|__getattribute__|__getitem__|get)$/.test(methodName(value) ?? '');
   const key = methodName(value) === '__getattribute__' && second !== undefined ? second : first;
   return asks && key?.text === name && isPlain(key === second ? third : second);
 }

@@ -18,20 +18,31 @@ export const isSavedPlain = remembered((module: PyModule, name: string): boolean
 
 /** `deepest`: so many containers may be in one another. `asked`: the names that this one is asked for. */
 function isPlainBy(module: PyModule, name: string, deepest: number, asked: readonly string[]): boolean {
-  if (asked.includes(name) || !/^\w+$/.test(name)) return false;
-  const others = module.around.summaries({ word: name, beside: [] }, lookAtPuts);
+  const word = longestWord(name);
+  if (asked.includes(name) || word === undefined) return false;
+  const isWord = word === name;
+  const others = module.around.summaries({ word, beside: [] }, isWord ? lookAtPuts : lookAtPutsAround);
   const keys = module.around.summaries({ word: 'save', beside: [] }, joinsKeys);
   if (keys?.includes(true) !== false || joinsKeys(module.alone)) return false;
-  const homes = others && homesOf(module, name, others);
+  const homes = others && homesOf(module, word, others);
   if (others === undefined || homes === undefined) return false;
-  const puts = [module, ...homes].flatMap((there) => putsIn(there, name));
+  const puts = [module, ...homes].flatMap((there) => putsIn(there, word, isWord));
   const isPut = puts.some(({ isSure }) => isSure) || others.some(({ isPut }) => isPut);
   const savedBy = (key: string, depth: number) => isPlainBy(module, key, depth, [...asked, name]);
   return (
     isPut &&
-    // A number, a list of them, a dictionary of lists.
-    [0, 1, 2].some((depth) => depth <= deepest && new Plain(name, depth, savedBy).isEntry(module, puts))
+    // A number, a list of them, a dictionary of lists; for what is put under more than a word, a number.
+    [0, 1, 2].some(
+      (depth) => depth <= (isWord ? deepest : 0) && new Plain(name, depth, savedBy).isEntry(module, puts),
+    )
   );
+}
+
+/** By which the files with a name are found. */
+function longestWord(name: string): string | undefined {
+  return name
+    .match(/[A-Za-z]\w+/g)
+    ?.reduce((longest, word) => (word.length > longest.length ? word : longest));
 }
 
 /** `{"st" "ep": value}`: no name is written there. */
@@ -48,7 +59,16 @@ interface Puts {
 }
 
 function lookAtPuts(alone: PyModule, name: string): Puts {
-  const puts = putsIn(alone, name);
+  return lookAt(alone, name, true);
+}
+
+/** The same of all names with a word in them. */
+function lookAtPutsAround(alone: PyModule, word: string): Puts {
+  return lookAt(alone, word, false);
+}
+
+function lookAt(alone: PyModule, name: string, isWhole: boolean): Puts {
+  const puts = putsIn(alone, name, isWhole);
   const words = puts.flatMap(({ node }) => {
     const word = [...node.walk()].find(({ type }) => type === 'identifier');
     // What is put into a container later is looked for as well.
@@ -77,8 +97,10 @@ interface Put extends Elsewhere {
   readonly isSure: boolean;
 }
 
-function putsIn(module: PyModule, name: string): readonly Put[] {
-  const keys = [...module.text.matchAll(new RegExp(`(?<=["'])${name}["']|\\b${name}\\s*=(?!=)`, 'g'))];
+/** What is put under a name, or under all that have it as a word. */
+function putsIn(module: PyModule, name: string, isWhole: boolean): readonly Put[] {
+  const text = isWhole ? name : `[^"'\\n]*\\b${name}\\b[^"'\\n]*`;
+  const keys = [...module.text.matchAll(new RegExp(`(?<=["'])${text}["']|\\b${name}\\s*=(?!=)`, 'g'))];
   return keys.flatMap(({ index }): Put[] => {
     const at = module.root.descendantAt(index);
     const key = at.type === 'identifier' ? at : at.closest('string');
