@@ -3,9 +3,11 @@ import { ancestryOf, basesOf, classAround, methodsOf } from './definitions.js';
 import { lineageOf, makerOf } from './elsewhere.js';
 import { hasStarImport, qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
+import { hasOpenBase } from './open-base.js';
 import { importsProgram } from './program.js';
 import { remembered } from './remembered.js';
 import { argumentsOf, enclosingClass, hasSplat, positionalArguments } from './statements.js';
+import type { Mention } from './surroundings.js';
 import { isUnbound } from './variables.js';
 
 /**
@@ -36,7 +38,7 @@ export function functionsNamed(module: PyModule, name: string): readonly NamedFu
   return withOthers(module, name, functionsIn);
 }
 
-function functionsIn(alone: PyModule, name: string): readonly NamedFunction[] {
+export function functionsIn(alone: PyModule, name: string): readonly NamedFunction[] {
   return alone.words(name).flatMap((node) => {
     const definition = node.parent;
     if (definition?.type !== 'function_definition' || definition.name !== node) return [];
@@ -49,9 +51,13 @@ function functionsIn(alone: PyModule, name: string): readonly NamedFunction[] {
 /** Whether a class of the project has a method of a name; also true where that cannot be told. Few files are looked into for it. */
 export const isMethodOfProject = remembered((module: PyModule, name: string): boolean => {
   if (definesMethod(module.alone, name)) return true;
-  const mention = { word: name, beside: [], needs: [`def ${name}`, ...OTHER_SPACES] };
-  return module.around.summaries(mention, definesMethod)?.includes(true) ?? true;
+  return module.around.summaries(methodMention(name), definesMethod)?.includes(true) ?? true;
 });
+
+/** The files that may have a method of a name. */
+export function methodMention(name: string): Mention {
+  return { word: name, beside: [], needs: [`def ${name}`, ...OTHER_SPACES] };
+}
 
 /** Between `def` and a name, if not one space. */
 const OTHER_SPACES: readonly string[] = ['def  ', 'def\t', 'def\f', 'def \t', 'def \f', 'def \\', 'def\\'];
@@ -91,9 +97,9 @@ export function subclassesElsewhere(module: PyModule, name: string): readonly Na
   return subclassesOf(module, name)?.elsewhere;
 }
 
-/** Whether a class of the project inherits from another one, by their names; also where too many have those. */
+/** Whether a class of the project inherits from another one, by their names, or from one that it does not name; also where too many have those. */
 export function mayBeSubclass(module: PyModule, name: string, base: string): boolean {
-  return subclassesOf(module, base)?.names.has(name) !== false;
+  return subclassesOf(module, base)?.names.has(name) !== false || hasOpenBase(module, name);
 }
 
 /** `names`: of those of this file too, and other names that they are given. */
@@ -154,15 +160,19 @@ export function settersElsewhere(
   if (heirs === undefined) return undefined;
   const bases = lineageOf(module, classNode).elsewhere.map((base) => namedClass(base.module, base.node));
   const family = [...bases, ...heirs];
-  const names = new Set([undefined, owner, ...family.map((each) => each.name)]);
-  const writes = attributeWritesElsewhere(module, name)?.filter((write) => names.has(write.owner));
+  const names = new Set([owner, ...family.flatMap((each) => [each.name, ...each.bases])]);
+  const isOfFamily = (of: string | undefined) => of === undefined || names.has(of) || hasOpenBase(module, of);
+  const writes = attributeWritesElsewhere(module, name)?.filter((write) => isOfFamily(write.owner));
   // A property takes what is set, and gives what it likes.
   const given = family.filter(({ members }) => members.includes(name));
   return writes && [...writes, ...given.map((each) => ({ owner: each.name, made: undefined }))];
 }
 
 /** Where other files of the project set an attribute of a name. */
-function attributeWritesElsewhere(module: PyModule, name: string): readonly AttributeWrite[] | undefined {
+export function attributeWritesElsewhere(
+  module: PyModule,
+  name: string,
+): readonly AttributeWrite[] | undefined {
   return module.around.summaries({ word: name, beside: [] }, attributeWritesIn)?.flat();
 }
 
@@ -309,25 +319,6 @@ export function maySet({ code }: PyModule, name: string): boolean {
 
 export const SETS_BY_TEXT =
   /\bsetattr\(|\b__setattr__\b|(?<![.\w])exec\(|(?:\b__dict__\b|\bvars\([^()]*\))(?:\s*\[[^\]\n]*\]\s*=(?!=)|\.(?:update|setdefault)\b)|=\s*(?:[\w.]+\.__dict__\b|vars\()/;
-
-/** Whether another file may have something else in place of this method: in a subclass, in what that inherits besides, or set. */
-export function isOverriddenElsewhere(module: PyModule, method: PyNode): boolean {
-  const owner = enclosingClass(method)?.name?.text;
-  const name = method.name?.text ?? '';
-  if (owner === undefined) return false;
-  const family = subclassesElsewhere(module, owner);
-  if (family?.every(({ members }) => !members.includes(name)) !== true) return true;
-  if (attributeWritesElsewhere(module, name)?.length !== 0) return true;
-  const isMade = module.around.summaries({ word: owner, beside: [], needs: ['type('] }, makesClassOf);
-  if (isMade?.includes(true) !== false) return true;
-  const others = family.length === 0 ? [] : module.around.summaries({ word: name, beside: [] }, functionsIn);
-  return others?.flat().some((each) => each.owner !== undefined) !== false;
-}
-
-/** `type("Heir", (Base,), {…})` */
-function makesClassOf({ code }: PyModule, name: string): boolean {
-  return new RegExp(`\\btype\\([^()]*,[^)]*\\b${name}\\b`).test(code);
-}
 
 /** How many arguments a call gives. */
 export interface Passed {

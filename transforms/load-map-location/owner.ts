@@ -13,7 +13,7 @@ import { definitionOf } from '../../src/semantic/flow.js';
 import { isReachedByText, valuesGiven } from '../../src/semantic/function-uses.js';
 import { calledPath, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { isOverriddenElsewhere } from '../../src/semantic/project-names.js';
+import { isOverriddenElsewhere } from '../../src/semantic/overridden.js';
 import { givesReturned, returnsOf } from '../../src/semantic/returns.js';
 import { starredDefinition } from '../../src/semantic/star-imports.js';
 import {

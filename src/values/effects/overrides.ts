@@ -1,5 +1,5 @@
 import type { PyModule } from '../../semantic/module.js';
-import { isMethodOfProject } from '../../semantic/project-names.js';
+import { isMethodOfProject, mayBeSubclass } from '../../semantic/project-names.js';
 import { enclosingClass, methodName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import type { Suspect } from './differentiators.js';
@@ -18,6 +18,8 @@ export function differentiatingOverride(module: PyModule, call: PyNode, method: 
     (each) =>
       each.name === name &&
       each.owner !== undefined &&
-      (each.bases.includes(owner) || isMixedIn(module, each.owner)),
+      (each.bases.includes(owner) ||
+        mayBeSubclass(module, each.owner, owner) ||
+        isMixedIn(module, each.owner)),
   );
 }

@@ -1,4 +1,5 @@
 import { isOfModule } from '../../library/library.js';
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -16,14 +17,15 @@ import { askAbout, methodDifferentiating } from './unknown-code.js';
 
 /**
  * `run = net.note`, `getattr(net, "note")`, `map(net.note, batches)`: a method that is taken is one that is run, with whatever
- * it may be given; a property runs on the spot.
+ * it may be given; a property runs on the spot, and so does what takes an assignment to one.
  */
 export function takenMethod(
   module: PyModule,
   node: PyNode,
   models: ReadonlySet<string>,
 ): Question | undefined {
-  const { object, name } = taken(module, node) ?? {};
+  const set = setterRun(module, node);
+  const { object, name } = set ?? taken(module, node) ?? {};
   if (name === undefined) return undefined;
   const isOfNetwork = object !== undefined && models.has(object.text);
   if (isOfNetwork ? isOfModule(name) || name === 'forward' : isMethodOfLibraries(name)) return undefined;
@@ -31,16 +33,31 @@ export function takenMethod(
   const suspect = methodDifferentiating(module, name);
   if (suspect !== undefined)
     return askAbout(suspect, (words) => ask('another-function')`Is \`${shown(node)}\` never ${words}?`);
-  const keeper = keepingMethod(module, name, true);
+  // What a setter is given is asked where it is set.
+  const keeper = keepingMethod(module, name, set === undefined);
   return keeper === undefined
     ? undefined
     : ask('kept-only-read')`Is what \`${shown(node)}\` keeps${keeper} ${ONLY_READ}?`;
 }
 
-function taken(
-  module: PyModule,
-  node: PyNode,
-): { readonly object: PyNode | undefined; readonly name: string | undefined } | undefined {
+interface Taken {
+  readonly object: PyNode | undefined;
+  readonly name: string | undefined;
+}
+
+/** `self.last = total`, of which a class of the project makes a call: `@last.setter`. */
+function setterRun(module: PyModule, node: PyNode): Taken | undefined {
+  const { object, attribute: name } = node;
+  if (node.type !== 'attribute' || name === undefined || !isTarget(node)) return undefined;
+  if (!isMethodOfProject(module, name.text)) return undefined;
+  return isAnywhere(module, name.text, hasSetter) ? { object, name: name.text } : undefined;
+}
+
+function hasSetter(alone: PyModule, name: string): boolean {
+  return new RegExp(`@${name}\\.setter\\b`).test(alone.code);
+}
+
+function taken(module: PyModule, node: PyNode): Taken | undefined {
   if (node.type === 'call') {
     const { object, name } = takenByText(module, node) ?? {};
     return { object, name: name && plainString(name) };

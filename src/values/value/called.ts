@@ -11,7 +11,7 @@ import {
 import { type Elsewhere, namedElsewhere } from '../../semantic/elsewhere.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
-import { isOverriddenElsewhere } from '../../semantic/project-names.js';
+import { isOverriddenElsewhere } from '../../semantic/overridden.js';
 import { methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { moduleKind } from '../../torch/module/modules.js';

@@ -66,7 +66,7 @@ const PACKED = /\bPackedSequence\b|\bpack_(?:padded_)?sequence\b/;
 const FIELD = /^[ \t]+data[ \t]*:[ \t]*\w/m;
 
 /** Whether `.data` of a value may be a field of some object, which keeps its graph, and not what torch cuts off. */
-export function mayBeField(module: PyModule, object: PyNode): boolean {
+export function mayHaveField(module: PyModule, object: PyNode): boolean {
   return !isProvenTensor(module, object) && module.memo(hasFieldAround, module);
 }
 

@@ -1,7 +1,7 @@
 import { row } from '../../library/library.js';
 import { TENSOR_TYPES } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
-import { attributeValues } from '../../semantic/attributes.js';
+import { attributeValuesInProject } from '../../semantic/attributes.js';
 import { calledDefinition } from '../../semantic/definitions.js';
 import { namedElsewhere } from '../../semantic/elsewhere.js';
 import type { Definition } from '../../semantic/flow.js';
@@ -235,7 +235,7 @@ class TensorFacts {
       return isTensor(base) ? base : UNKNOWN;
     }
     if (qualifiedName(this.module, node) !== undefined) return UNKNOWN;
-    const values = attributeValues(this.module, node);
+    const values = attributeValuesInProject(this.module, node);
     return values === undefined ? UNKNOWN : either(values.map(this.of));
   }
 

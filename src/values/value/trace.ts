@@ -1,11 +1,9 @@
 import { builtin, givesHeld, givesModule, isPlainMethod, row, walksModule } from '../../library/library.js';
-import { DATA_LOADER, LOAD } from '../../library/names.js';
 import { isHandedIn } from '../../semantic/attributes.js';
 import { calledDefinition, selfName } from '../../semantic/definitions.js';
-import { makerOf } from '../../semantic/elsewhere.js';
+import { type Elsewhere, makerOf } from '../../semantic/elsewhere.js';
 import { type Definition, isDefinedOrConstant, reachingDefinitions } from '../../semantic/flow.js';
 import { qualifiedName } from '../../semantic/imports.js';
-import { isOwnMember } from '../../semantic/instance.js';
 import { readsVariables } from '../../semantic/liveness.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
@@ -16,18 +14,19 @@ import { functionElsewhere, starredFunction } from '../../semantic/star-imports.
 import { decoratorsOf, givenTo, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import { isCount, isUnbound, livesIn, waysGiven, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { instancesAmong, isArray, objectsAmong, putIntoValues } from './arrays.js';
+import { isArray, putIntoValues } from './arrays.js';
 import { definitionsRun } from './called.js';
+import { resultOfLibrary } from './library-result.js';
 import { COLLECTS } from './names.js';
 import * as parts from './parts.js';
 import * as known from './plain.js';
+import { computedByProperty, mayBeField } from './properties.js';
 import { valuesPutInto } from './put-into.js';
 import { isRenamed } from './renamed.js';
 import { isFloating, kindOf } from './tensor.js';
 import {
   type Given,
   givenAs,
-  loaded,
   mayCarryGraph,
   operation,
   type Premises,
@@ -153,15 +152,19 @@ export class GradTrace {
   #attribute(node: PyNode): Trace {
     const name = node.attribute?.text ?? '';
     const object = node.object;
-    if (known.isPlainAttribute(name) && !(object && this.#mayBeField(name, object))) return 'plain';
     if (qualifiedName(this.module, node) !== undefined) return 'plain';
+    const computed = object && this.#property(node);
+    if (computed !== undefined) return computed;
+    if (known.isPlainAttribute(name) && !(object && mayBeField(this.module, node, this.of))) return 'plain';
     return this.depth === 0 && isHandedIn(this.module, node) ? 'given' : worst(this.#all([object]));
   }
 
-  /** What the object has under the name of what torch gives. */
-  #mayBeField(name: string, object: PyNode): boolean {
-    if (isOwnMember(this.module, object, name)) return true;
-    return name === 'data' && mayCarryGraph(this.of(object)) && parts.mayBeField(this.module, object);
+  /** What a property of the project computes with a graph, where reading the attribute may run one. */
+  #property(node: PyNode): Trace | undefined {
+    if (this.functionNode.name?.text === node.attribute?.text) return undefined;
+    const gives = ({ module, node: property }: Elsewhere, self: Trace) =>
+      this.#handedBack(property, new Map([[selfName(property) ?? 'self', self]]), module);
+    return computedByProperty(this.module, node, this.of, this.depth < MAX_CALLS && gives);
   }
 
   #name(identifier: PyNode): Trace {
@@ -266,15 +269,9 @@ export class GradTrace {
     }
     if (definition?.type === 'class_definition')
       return (parts.computesWhenMade(this.module, definition) ? operation : worst)(this.#all(given));
-    if (path !== undefined) {
-      // Its batches have a graph where what it was given had one.
-      if (path === DATA_LOADER) return this.#all(given).includes('graph') ? 'graph' : 'given';
-      const result = known.resultOf(path);
-      if (result === 'plain') return worst(this.#all(instancesAmong(this.module, path, given)));
-      if (result === 'passed') return worst(this.#all(given));
-      if (result === 'objects') return worst(this.#all(objectsAmong(this.module, given)));
-      if (result === 'computed') return (path === LOAD ? loaded : operation)(this.#all(given));
-    }
+    const result =
+      path === undefined ? undefined : resultOfLibrary(this.module, path, given, (nodes) => this.#all(nodes));
+    if (result !== undefined) return result;
     const found =
       path === undefined ? starredFunction(this.module, callee) : functionElsewhere(this.module, callee);
     if (found !== undefined) return this.#returned(found.node, call, found.module);
@@ -338,7 +335,10 @@ export class GradTrace {
     if (this.depth >= MAX_CALLS || (!isHere && decoratorsOf(definition).length > 0)) return 'graph';
     const isInside = isHere && this.functionNode.contains(definition);
     if (isInside && this.#captured(definition) === 'graph') return 'graph';
-    const given = this.#certainlyGivenTo(definition, call);
+    return this.#handedBack(definition, this.#certainlyGivenTo(definition, call), module);
+  }
+
+  #handedBack(definition: PyNode, given: Given, module: PyModule): Trace {
     const shape = typeof given === 'string' ? given : [...given].flat().join(' ');
     const key = `${module.path} ${definition.start} ${shape} ${this.depth}`;
     const known = this.results.get(key);
