@@ -17,6 +17,7 @@ import {
 import type { PyNode } from '../../src/syntax/node.js';
 import { usesOf } from '../../src/values/index.js';
 import type { Fate } from '../../src/values/uses/record-fate.js';
+import { endsGraph } from '../../src/values/value/ends-graph.js';
 import { recordsNoGraph } from '../../src/values/value/gradient.js';
 
 const METER = /meter|avg|average|tracker|smooth|running/i;
@@ -126,7 +127,7 @@ function isHeld(module: PyModule, read: PyNode): Answer {
       case 'attribute': {
         const call = parent.parent;
         const isCalled = call?.type === 'call' && call.function === parent;
-        if (cutsGraph(parent.attribute?.text ?? '')) return 'no';
+        if (endsGraph(module, parent.attribute?.text ?? '')) return 'no';
         node = isCalled ? call : parent;
         continue;
       }

@@ -29,6 +29,7 @@ import { ONLY_READ } from '../../src/torch/questions.js';
 import { gradUseElsewhere } from '../../src/values/effects/elsewhere.js';
 import { reachesGradUse } from '../../src/values/effects/grad.js';
 import { valueOf } from '../../src/values/index.js';
+import { endsGraph } from '../../src/values/value/ends-graph.js';
 import { recordsNoGraph } from '../../src/values/value/gradient.js';
 import { definitionCalled } from './called.js';
 import { elementWith, isCutWhereRead, readsAt, readsOf, targetsGiven } from './detached.js';
@@ -334,7 +335,7 @@ function isCutAbove(module: PyModule, call: PyNode): boolean {
     if (path !== undefined && row(path)?.graph === 'cut') return true;
     if (
       callee !== undefined &&
-      cutsGraph(methodName(around) ?? '') &&
+      endsGraph(module, methodName(around) ?? '') &&
       !argumentsOf(around).some((each) => each.contains(call))
     )
       return true;

@@ -1,4 +1,4 @@
-import { builtin, cutsGraph } from '../../src/library/library.js';
+import { builtin } from '../../src/library/library.js';
 import { TORCH } from '../../src/library/names.js';
 import { isAnywhere, isNamedAnywhere } from '../../src/semantic/anywhere.js';
 import { methodNamed } from '../../src/semantic/definitions.js';
@@ -34,6 +34,7 @@ import { leavesNothing } from '../../src/torch/record/left-behind.js';
 import { isHarmless } from '../../src/values/effects/calls.js';
 import { calledValue, isHeldCallable } from '../../src/values/effects/unknown-code.js';
 import { isReport } from '../../src/values/uses/report.js';
+import { endsGraph } from '../../src/values/value/ends-graph.js';
 import { classOf, definitionCalled } from './called.js';
 import { fateOf } from './fate.js';
 import { type Reader, readersOf } from './optimizer-steps.js';
@@ -123,7 +124,11 @@ function keeperOf(module: PyModule, value: PyNode): PyNode | undefined {
   let at = value;
   for (const around of value.ancestors()) {
     if (around === statement || isReport(module, at)) return undefined;
-    if (around.type === 'call' && receiverOf(around)?.contains(value) && cutsGraph(methodName(around) ?? ''))
+    if (
+      around.type === 'call' &&
+      receiverOf(around)?.contains(value) &&
+      endsGraph(module, methodName(around) ?? '')
+    )
       return undefined;
     if (around.type !== 'call' || around.arguments?.contains(value) !== true) continue;
     const callee = around.function ?? around;

@@ -1,4 +1,4 @@
-import { builtin, cutsGraph, isOfModule, mayShare, ofTensor, row } from '../../library/library.js';
+import { builtin, isOfModule, mayShare, ofTensor, row } from '../../library/library.js';
 import { PLAIN_BASES } from '../../library/names.js';
 import { isModuleClass, MAKES_RECORD } from '../../library/paths.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
@@ -26,6 +26,7 @@ import {
 } from '../../semantic/statements.js';
 import { isUnbound, readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
+import { endsGraph } from '../../values/value/ends-graph.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { keepsGiven } from '../../values/value/names.js';
 import { hasFieldAround } from '../../values/value/parts.js';
@@ -285,7 +286,7 @@ export function isReadForGraph(module: PyModule, place: PyNode): boolean {
       const call = user.parent?.type === 'call' && user.parent.function === user ? user.parent : undefined;
       const isEffect = call?.parent?.type === 'expression_statement';
       // `kept.add(value)`; of a tensor, `total.add(value)` is for what it gives.
-      if (cutsGraph(name) || (isEffect && (name === 'clear' || keepsGiven(name)))) return false;
+      if (endsGraph(module, name) || (isEffect && (name === 'clear' || keepsGiven(name)))) return false;
       // `loss.backward()`: called for what it does.
       return isEffect || isReadForGraph(module, call ?? user);
     }

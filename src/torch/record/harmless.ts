@@ -1,4 +1,4 @@
-import { builtin, cutsGraph, ofTensor, row } from '../../library/library.js';
+import { builtin, ofTensor, row } from '../../library/library.js';
 import { isModuleClass } from '../../library/paths.js';
 import { classAround } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
@@ -19,6 +19,7 @@ import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { gradUseIn } from '../../values/effects/grad.js';
 import { valueOf } from '../../values/index.js';
+import { endsGraph } from '../../values/value/ends-graph.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { isOfKnownPackage, isPlainAttribute } from '../../values/value/plain.js';
 import { leavesNothing } from './left-behind.js';
@@ -86,7 +87,7 @@ function isOfKnown(
       const name = methodName(node) ?? '';
       const path = calledPath(module, node);
       if (!isOfLibrary(module, node) || isModuleClass(path ?? '')) return false;
-      if (path === undefined && cutsGraph(name)) return true;
+      if (path === undefined && endsGraph(module, name)) return true;
       const receiver = path === undefined ? receiverOf(node) : undefined;
       return all(receiver === undefined ? givenTo(node) : [receiver, ...givenTo(node)]);
     }

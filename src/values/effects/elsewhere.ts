@@ -83,14 +83,14 @@ function findAskingInAnyMode(module: PyModule): readonly Asking[] | undefined {
 
 const ASKED = ['is_grad_enabled', 'requires_grad', 'grad_fn', 'is_leaf', 'needs_input_grad'];
 
-/** With these, a file goes on where torch refuses something for its graph. */
+/** With these, a file goes on where torch refuses something for its graph, or for that of what a forward changes. */
 const CATCHES = ['except', 'suppress'];
 
 function askingAround(module: PyModule, look: typeof askingForMode): readonly Asking[] | undefined {
   const asking = [...modulesAround(module)].flatMap(({ alone }) => alone.memo(look, alone));
   const mentions = [
     ...ASKED.map((word) => ({ word, beside: [] })),
-    ...CATCHES.map((word) => ({ word, beside: REFUSED })),
+    ...CATCHES.map((word) => ({ word, beside: ['forward', ...REFUSED] })),
   ];
   for (const mention of mentions) {
     const files = summariesTogether(module, mention, look);

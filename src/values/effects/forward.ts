@@ -2,7 +2,7 @@ import { builtin, isPlain, isPlainMethod, onlyComputes } from '../../library/lib
 import { HOOKS, IS_GRAD_ENABLED, MEMORY } from '../../library/names.js';
 import { isDenied, placesTried } from '../../semantic/catching.js';
 import { summariesTogether } from '../../semantic/companions.js';
-import { definitionBehind } from '../../semantic/definitions.js';
+import { definitionBehind, selfName } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
 import { callOf } from '../../semantic/function-uses.js';
 import { placeOf, shown } from '../../semantic/gate.js';
@@ -15,6 +15,7 @@ import {
   isCallee,
   isTarget,
   methodName,
+  ownNodes,
   receiverOf,
   rootOf,
   wholeName,
@@ -24,6 +25,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
 import { isParameter } from '../../torch/module/graph-asked.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
+import { changedInPlace } from '../uses/in-place.js';
 import { mayCarryGradient } from '../value/gradient.js';
 import { keepsGiven } from '../value/names.js';
 import { isOfKnownPackage } from '../value/plain.js';
@@ -209,7 +211,19 @@ function graphAsked(module: PyModule): readonly PyNode[] {
     }),
   );
   const tried = triedWith(module, (value) => mayCarryGradient(module, value));
-  return [...needed, ...taken, ...asked, ...tried];
+  return [...needed, ...taken, ...asked, ...tried, ...changesTried(module)];
+}
+
+/** `try: self.weight.clamp_(0, 1)`: torch changes no leaf in place that asks for a gradient, but where gradients are off. */
+function changesTried(module: PyModule): readonly PyNode[] {
+  if (!module.mentions(/\bexcept\b|\bsuppress\b/)) return [];
+  return [...module.memo(runByForwards, module)].flatMap((functionNode) =>
+    ownNodes(functionNode).flatMap((node) => {
+      const target = changedInPlace(module, node)?.target;
+      if (target === undefined || rootOf(target).text !== selfName(functionNode)) return [];
+      return mayCarryGradient(module, target) ? placesTried(module, node) : [];
+    }),
+  );
 }
 
 const GRAPH_TAKEN = /,\s*["'](?:requires_grad|grad_fn|is_leaf)["']/;

@@ -35,6 +35,7 @@ import { registrationOf } from '../../torch/module/modules.js';
 import { reflectionGates } from '../../torch/module/reflection.js';
 import { reachesGradUse } from '../effects/grad.js';
 import { differentiatingMethod } from '../effects/unknown-code.js';
+import { endsGraph } from '../value/ends-graph.js';
 import { kindOf } from '../value/tensor.js';
 import { DIFFERENTIATES, REPORTING, SCHEDULE } from './report.js';
 
@@ -121,7 +122,7 @@ export class RecordTrace {
     const name = attribute.attribute?.text ?? '';
     if (ofTensor(name)?.asksGraph) return this.#add('differentiated', attribute);
     if (name === 'numpy') return this.#add('gradless', attribute);
-    if (cutsGraph(name)) return undefined;
+    if (endsGraph(this.module, name)) return undefined;
     const call = attribute.parent;
     const called = call?.type === 'call' && call.function === attribute;
     // `losses.sort()` of a list gives nothing, `torch.stack(losses).sort()` a tensor.

@@ -1,4 +1,4 @@
-import { cutsGraph, packageOf, readsOnly } from '../../library/library.js';
+import { packageOf, readsOnly } from '../../library/library.js';
 import { PASSING } from '../../semantic/holders.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -7,6 +7,7 @@ import { enclosingFunction, methodName, receiverOf } from '../../semantic/statem
 import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff } from '../effects/mode.js';
+import { endsGraph } from '../value/ends-graph.js';
 
 /** Methods of loggers and progress bars of libraries: they give a text, a number or a line in a log. */
 export const REPORTING =
@@ -26,7 +27,7 @@ export function isReport(module: PyModule, use: PyNode): boolean {
   let child = use;
   for (const holder of use.ancestors()) {
     if (holder.type === 'interpolation') return true;
-    if (holder.type === 'attribute' && cutsGraph(holder.attribute?.text ?? '')) return true;
+    if (holder.type === 'attribute' && endsGraph(module, holder.attribute?.text ?? '')) return true;
     if (holder.type === 'call') return holder.function !== child && reports(module, holder);
     if (!PASSING.has(holder.type)) return false;
     child = holder;

@@ -8,6 +8,7 @@ import { remembered } from '../../semantic/remembered.js';
 import { enclosingClass, isTarget } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isProperty } from '../../torch/module/modules.js';
+import { isFieldOfOutput } from './ends-graph.js';
 import { mayHaveField } from './parts.js';
 import { isPlainAttribute } from './plain.js';
 import { kindOf } from './tensor.js';
@@ -44,7 +45,9 @@ export function mayBeField(
 ): boolean {
   if (attribute === undefined || object === undefined) return false;
   if (isOwnMember(module, object, attribute.text)) return true;
-  return attribute.text === 'data' && mayCarryGraph(traceOf(object)) && mayHaveField(module, object);
+  if (!mayCarryGraph(traceOf(object))) return false;
+  if (attribute.text === 'data' && mayHaveField(module, object)) return true;
+  return !kindOf(module, object).endsWith('tensor') && isFieldOfOutput(module, attribute.text);
 }
 
 /** The properties of the project that reading an attribute may run; undefined where more may be than were looked into. */

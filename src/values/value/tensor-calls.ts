@@ -4,6 +4,7 @@ import { PARAMETER } from '../../library/names.js';
 import type { Answer } from '../../semantic/answer.js';
 import { calledPath, importsPackage, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
+import { isRedefined } from '../../semantic/project-names.js';
 import {
   argumentsOf,
   argumentValue,
@@ -140,8 +141,10 @@ function methodFact(
 ): TensorFact | undefined {
   const args = positionalArguments(call);
   const known = ofTensor(name);
-  if (name === 'size' && args.length === 1) return INTEGER;
   const self = factOf(receiver);
+  // Whatever has a method of the project may be an object of it.
+  if (known !== undefined && !isTensor(self) && isRedefined(module, name)) return undefined;
+  if (name === 'size' && args.length === 1) return INTEGER;
   if (known?.gives === 'number' && !known.attribute && args.length === 0)
     return known.only || name === 'item' || isTensor(self) ? NUMBER : undefined;
   if (known === undefined || hasSplat(call)) return undefined;
