@@ -42,7 +42,7 @@ import {
   statementOf,
   type Transform,
 } from '../src/toolkit/index.js';
-import { isPlacedOnCpu, placeGiven, replaced } from './load-map-location/given-place.js';
+import { isPlacedOnCpu, isPresent, placeGiven, replaced } from './load-map-location/given-place.js';
 import { isNetwork, isOnlyForOptimizers } from './load-map-location/keeper.js';
 import { hasTensorSettings } from './load-map-location/kept-settings.js';
 import { isUsedAgain } from './load-map-location/loaded-again.js';
@@ -68,6 +68,8 @@ const OTHER_LOADERS: ReadonlySet<string> = new Set(['joblib', 'json', 'pickle', 
 /** What `load(…)`, or another name of it, comes from. */
 const NAMED_BY_ITSELF = /\bfrom[\s\\]+torch\b[\s\\.\w]{0,40}import\b|\.load\b(?!\()/;
 
+/** What torch raises where the GPU of a checkpoint is missing. */
+const ERRORS = /\b(?:RuntimeError|Exception|BaseException)\b/;
 /** A longer one is not told again. */
 const LONG_PLACE = 30;
 /** As it is mostly written. */
@@ -101,7 +103,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         'the arguments of `torch.load` are spread, so `map_location` may be among them',
         'silent where code that does more than to name a device says where to load, or a parameter or variable that is used for nothing else (one that is computed right before goes with it)',
         'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
-        'unsafe where the code around catches the error that a checkpoint gives on a machine without its GPU',
+        'unsafe where the code around catches the error that a checkpoint gives on a machine without its GPU, unless the device that is named is a GPU only where there is one',
         'unsafe where the result also is kept, handed to other code, or returned to callers that do not show or do more with it, where the receiver is not proven to be a torch module or optimizer: neither by the class that makes it, nor because every `load_state_dict` in the program copies what it is given and it imports no package that is known to load in its own way, where the receiver is made by a package that memfix does not know and nothing shows that it is a network, where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',
         'unsafe where state that an optimizer takes is used again, where an optimizer or a schedule of the project may hold tensors beside the state of its parameters, where a count that is saved beside it is not shown to be a number, or a tensor is indexed by what may be on the GPU',
       ],
@@ -157,6 +159,7 @@ export const loadMapLocation: Transform<LoadSite> = {
       .forbid(!hasItsLines(module, statementOf(call)), 'its statement shares its line with other code')
       .forbid(isInExpressionScope(call), 'it stands in a lambda or a comprehension');
     const checkpoint = shown(call);
+    const isThere = place !== undefined && place.type !== 'none' && isPresent(module, place);
     // Before 0.4, torch takes no text there.
     const hasText = place?.type === 'string' || countsOn(proof, module, 'torch', '0.4');
     for (const { answer, node, does, matter } of fate.strays) {
@@ -230,7 +233,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         ask('unreached-name')`Is the result of \`${checkpoint}\` out of reach of ${readerInFile(module)}?`,
       )
       .require(
-        caughtHere(call, /\b(?:RuntimeError|Exception|BaseException)\b/) === undefined ? 'yes' : 'unknown',
+        isThere || caughtHere(call, ERRORS) === undefined ? 'yes' : 'unknown',
         ask(
           'error-unneeded',
         )`Does the \`except\` around \`${checkpoint}\` work as well without the error of a missing GPU?`,
@@ -242,7 +245,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         )`Is the unit test that \`${checkpoint}\` may be in about something other than devices?`,
       );
     requireOriginal(proof, module, LOAD);
-    requireUncaught(proof, module, call, /\b(?:RuntimeError|Exception|BaseException)\b/);
+    if (!isThere) requireUncaught(proof, module, call, ERRORS);
     const arms = ownsItsLines(module, statementOf(call)) ? armsAlike(module, call) : undefined;
     const cpu = hasText ? edit.quoted('cpu') : STAYS_ON_CPU;
     if (arms !== undefined && (hasText || arms.line.includes(STAYS_ON_CPU)))

@@ -113,6 +113,7 @@ export const BITS_AND_BYTES_CONFIG = 'transformers.BitsAndBytesConfig';
 export const DEVICE = 'torch.device';
 /** The index of the current GPU. */
 export const CURRENT_DEVICE = 'torch.cuda.current_device';
+export const CUDA_AVAILABLE = 'torch.cuda.is_available';
 
 export const DEEPCOPY = 'copy.deepcopy';
 export const MODULE_CONTAINERS: ReadonlySet<string> = new Set(['torch.nn.ModuleDict', 'torch.nn.ModuleList']);

@@ -1,9 +1,13 @@
+import { CUDA_AVAILABLE, DEVICE } from '../../src/library/names.js';
 import { NAMES_DEVICE } from '../../src/library/paths.js';
 import { attributeValues } from '../../src/semantic/attributes.js';
 import { busyProperty } from '../../src/semantic/busy-property.js';
-import { definitionOf } from '../../src/semantic/flow.js';
+import type { Elsewhere } from '../../src/semantic/elsewhere.js';
+import { type Definition, definitionOf } from '../../src/semantic/flow.js';
+import { isReachedByText, valuesGiven } from '../../src/semantic/function-uses.js';
 import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { isInstallable } from '../../src/semantic/program.js';
 import {
   argumentsOf,
   enclosingFunction,
@@ -13,7 +17,7 @@ import {
   statementOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
-import { isUnbound, readsOf, writesOf } from '../../src/semantic/variables.js';
+import { isUnbound, readsOf, waysReaching, writesOf } from '../../src/semantic/variables.js';
 import { ownsItsLines } from '../../src/syntax/layout.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isCpu } from '../../src/values/value/device-value.js';
@@ -44,6 +48,47 @@ export function isPlacedOnCpu(module: PyModule, place: PyNode): boolean {
   }
 }
 
+/** How far a place is followed to what gives it. */
+const MAX_HOPS = 5;
+
+/** Whether a place is a GPU only where there is one, whatever leads to it: then no load fails for the lack of one. */
+export function isPresent(module: PyModule, place: PyNode, hops = 0): boolean {
+  const value = unparenthesized(place);
+  const isEach = (values: readonly Elsewhere[] | undefined): boolean =>
+    values !== undefined &&
+    values.length > 0 &&
+    hops < MAX_HOPS &&
+    values.every((each) => isPresent(each.module, each.node, hops + 1));
+  const here = (nodes: readonly (PyNode | undefined)[]): readonly Elsewhere[] | undefined =>
+    nodes.includes(undefined) ? undefined : nodes.flatMap((node) => (node ? { module, node } : []));
+  if (isCpu(module, value)) return true;
+  switch (value.type) {
+    case 'conditional_expression': {
+      const [, condition, otherwise] = value.named;
+      const asked = condition?.type === 'call' ? calledPath(module, condition) : undefined;
+      return asked === CUDA_AVAILABLE && isEach(here([otherwise]));
+    }
+    case 'call':
+      return calledPath(module, value) === DEVICE && isEach(here([argumentsOf(value)[0]]));
+    case 'attribute':
+      return isEach(here(attributeValues(module, value) ?? [undefined]));
+    case 'identifier': {
+      const ways = waysReaching(module, value);
+      return ways.length > 0 && ways.every((way) => isEach(givenBy(module, way)));
+    }
+    default:
+      return false;
+  }
+}
+
+/** What a variable is given, also as a parameter by all calls. */
+function givenBy(module: PyModule, way: Definition): readonly Elsewhere[] | undefined {
+  if (way.kind === 'value') return [{ module, node: way.value }];
+  const taker = way.kind === 'parameter' ? enclosingFunction(way.node) : undefined;
+  if (taker === undefined || isInstallable(module) || isReachedByText(module, taker)) return undefined;
+  return valuesGiven(module, taker, way.node);
+}
+
 /** What becomes of the code that gives a place once the load needs none. */
 export interface Replaced {
   /** The statement that has only computed it. */
@@ -69,7 +114,7 @@ export function replaced(module: PyModule, place: PyNode): Replaced | undefined 
     ownsItsLines(module, statement) &&
     statement.previous?.type !== 'comment' &&
     onlyNames(module, found.value) &&
-    !/\b(?:locals|vars|dir|eval|exec)\(/.test(module.codeOf(enclosingFunction(write) ?? module.root));
+    !/(?<![.\w])(?:locals|vars|dir|eval|exec)\(/.test(module.codeOf(enclosingFunction(write) ?? module.root));
   // What it was made of must not be left over either.
   const isLast = isAlone && unreadBeside(module, found.value).length === 0;
   return isLast ? { unneeded: statement } : undefined;
