@@ -1,9 +1,10 @@
 import { row } from '../../src/library/library.js';
+import { attributeValues } from '../../src/semantic/attributes.js';
 import { valuesGiven } from '../../src/semantic/function-uses.js';
 import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
-import { functionsNamed } from '../../src/semantic/project-names.js';
+import { functionsNamed, mayBeSubclass } from '../../src/semantic/project-names.js';
 import {
   decoratorsOf,
   enclosingFunction,
@@ -209,16 +210,25 @@ function isGivenWhatMayChange(module: PyModule, parameter: PyNode): boolean {
   const owner = enclosingFunction(parameter);
   const given = owner === undefined ? [] : (valuesGiven(module, owner, parameter) ?? []);
   return given.some(({ module: there, node }) =>
-    [node, ...waysGiven(there, node).flatMap((way) => (way.kind === 'value' ? [way.value] : []))].some(
-      (value) => isContainer(there, unparenthesized(value)),
-    ),
+    [
+      ...[node, ...(attributeValues(there, node) ?? [])],
+      ...waysGiven(there, node).flatMap((way) => (way.kind === 'value' ? [way.value] : [])),
+    ].some((value) => isContainer(there, unparenthesized(value))),
   );
 }
 
-/** `[]`, `{}`, `deque()`, `torch.zeros(1)` */
+/** Whether a class of the project, or one above it, says how many it holds: then so many make it true. */
+function hasLength(module: PyModule, path: string): boolean {
+  const name = path.slice(path.lastIndexOf('.') + 1);
+  const sized = functionsNamed(module, '__len__');
+  return sized === undefined || sized.some(({ owner }) => owner && mayBeSubclass(module, name, owner.name));
+}
+
+/** `[]`, `{}`, `deque()`, `torch.zeros(1)`, `Phases()` */
 function isContainer(module: PyModule, value: PyNode): boolean {
   if (value.type !== 'call') return /^(?:list|dictionary|set)(?:_comprehension)?$/.test(value.type);
   const path = calledPath(module, value);
+  if (hasLength(module, path ?? value.function?.text ?? '')) return true;
   if (path !== undefined) return row(path)?.gives === 'tensor' || path.startsWith('collections.');
   return (
     value.function !== undefined &&
