@@ -7,6 +7,7 @@ import { type Definition, definitionOf } from '../../src/semantic/flow.js';
 import { isReachedByText, valuesGiven } from '../../src/semantic/function-uses.js';
 import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { roleOf } from '../../src/semantic/names.js';
 import { isInstallable } from '../../src/semantic/program.js';
 import {
   argumentsOf,
@@ -112,7 +113,7 @@ export function replaced(module: PyModule, place: PyNode): Replaced | undefined 
     statement.named[0]?.left === write &&
     statement.parent === statementOf(place).parent &&
     ownsItsLines(module, statement) &&
-    statement.previous?.type !== 'comment' &&
+    !isBelowComment(statement) &&
     onlyNames(module, found.value) &&
     !/(?<![.\w])(?:locals|vars|dir|eval|exec)\(/.test(module.codeOf(enclosingFunction(write) ?? module.root));
   // What it was made of must not be left over either.
@@ -120,13 +121,20 @@ export function replaced(module: PyModule, place: PyNode): Replaced | undefined 
   return isLast ? { unneeded: statement } : undefined;
 }
 
-/** The parameters and variables in an expression that nothing else reads but the places of loads. */
+/** Something is said of it on the line above, which may be the first of its block. */
+function isBelowComment(statement: PyNode): boolean {
+  return (statement.previous ?? statement.parent?.previous)?.type === 'comment';
+}
+
+/** What is imported or lives in the function around, in an expression, and nothing else reads but the places of loads, and what gives it another value. */
 function unreadBeside(module: PyModule, expression: PyNode): readonly PyNode[] {
   return [...expression.walk()].filter(
     (node) =>
-      isLocal(module, node) &&
+      isOfFunction(module, node) &&
       module.resolve(node)?.node.contains(expression) === true &&
-      readsOf(module, node).every((read) => expression.contains(read) || isForPlace(read)),
+      readsOf(module, node).every(
+        (read) => expression.contains(read) || isForPlace(read) || isForItself(read),
+      ),
   );
 }
 
@@ -137,11 +145,26 @@ function isForPlace(read: PyNode): boolean {
   );
 }
 
-/** A parameter or a variable of the function around. */
-function isLocal(module: PyModule, node: PyNode): boolean {
-  if (node.type !== 'identifier') return false;
-  const scope = module.resolve(node);
-  return scope?.kind === 'function' && !/^(?:self|cls)$/.test(node.text);
+/** `device = device or "cuda"`, and the condition of an `if` that does only this. */
+function isForItself(read: PyNode): boolean {
+  const statement = statementOf(read);
+  const branch = statement.type === 'if_statement' ? statement : undefined;
+  const all = branch === undefined ? [statement] : branch.named.slice(1).flatMap(statementsIn);
+  return all.every(({ named: [only] }) => only?.type === 'assignment' && only.left?.text === read.text);
+}
+
+/** Of a block, also of that behind an `else`. */
+function statementsIn(part: PyNode): readonly PyNode[] {
+  return part.type === 'block' ? part.named : part.named.flatMap(statementsIn);
+}
+
+/** A parameter or a variable of the function around, and a name that is imported. */
+function isOfFunction(module: PyModule, node: PyNode): boolean {
+  if (node.type !== 'identifier' || /^(?:self|cls)$/.test(node.text)) return false;
+  return (
+    module.resolve(node)?.kind === 'function' ||
+    writesOf(module, node).some((write) => roleOf(write) === 'import')
+  );
 }
 
 /** `s` of `lambda s, location: s` */
