@@ -233,17 +233,20 @@ export function isFrozen(module: PyModule, { functionNode, model }: Evaluation):
     ? (functionNode.closest('class_definition') ?? functionNode)
     : functionNode;
   if (module.atWithin('freeze', around).some((node) => freezes(module, node, model))) return true;
-  return module.atWithin('requires_grad', around).some((node) => {
-    const statement = statementOf(node);
-    const off = /requires_grad\s*=\s*False|requires_grad_\(\s*(?:requires_grad\s*=\s*)?False\s*\)/.test(
-      statement.text,
-    );
-    if (!off) return false;
-    const loop = statement.parent?.parent;
-    const walked = loop?.type === 'for_statement' ? (loop.right?.text ?? '') : statement.text;
-    return walked.startsWith(`${model.text}.`);
-  });
+  return ['requires_grad', 'detach_'].some((word) =>
+    module.atWithin(word, around).some((node) => {
+      const statement = statementOf(node);
+      if (!FREEZES.test(statement.text)) return false;
+      const loop = statement.parent?.parent;
+      const walked = loop?.type === 'for_statement' ? (loop.right?.text ?? '') : statement.text;
+      return walked.startsWith(`${model.text}.`);
+    }),
+  );
 }
+
+/** `p.requires_grad = False`, `net.requires_grad_(False)`, `p.detach_()` of a parameter. */
+const FREEZES =
+  /requires_grad\s*=\s*False|requires_grad_\(\s*(?:requires_grad\s*=\s*)?False\s*\)|^\w+\.detach_\(\)$/;
 
 /** `model.freeze()` of Lightning. */
 function freezes(module: PyModule, node: PyNode, model: PyNode): boolean {

@@ -1,5 +1,6 @@
 import { isOfModule } from '../../library/library.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { valuesGiven } from '../../semantic/function-uses.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { remembered } from '../../semantic/remembered.js';
@@ -12,6 +13,7 @@ import {
   receiverOf,
   wholeName,
 } from '../../semantic/statements.js';
+import { waysGiven } from '../../semantic/variables.js';
 import { namesMade, namesOfModules } from '../../syntax/bound-name.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isGradOff } from '../../values/effects/mode.js';
@@ -184,7 +186,20 @@ export function isNetwork(module: PyModule, network: PyNode, isSpelled: boolean)
   const name = lastName(network);
   if (isSpelled || isCalledLikeNetwork(name) || module.glimpse.memo(namesOfModules).has(name))
     return mayBeOfTorch(module, network);
-  return module.glimpse.memo(namesMade).has(name) && hasLayers(module, network);
+  return module.glimpse.memo(namesMade).has(name) && isGivenLayers(module, network, 0);
+}
+
+/** How many functions hand it on. */
+const MAX_GIVEN = 3;
+
+/** By what made it, or what all callers of the function that has it as a parameter give. */
+function isGivenLayers(module: PyModule, network: PyNode, hops: number): boolean {
+  if (hasLayers(module, network)) return true;
+  const [way, ...others] = network.type === 'identifier' ? waysGiven(module, network) : [];
+  const owner = way?.kind === 'parameter' ? enclosingFunction(way.node) : undefined;
+  if (way === undefined || owner === undefined || others.length > 0 || hops === MAX_GIVEN) return false;
+  const given = valuesGiven(module, owner, way.node) ?? [];
+  return given.length > 0 && given.every((each) => isGivenLayers(each.module, each.node, hops + 1));
 }
 
 /** Beside another framework, a network of unknown making is as likely one of that. */

@@ -160,6 +160,8 @@ function fateOfAttribute(module: PyModule, attribute: PyNode): Walked {
     const [mode] = argumentsOf(above);
     return mode && argumentValue(mode).type === 'false' ? 'frozen' : 'plain';
   }
+  // A parameter is a leaf: what is left of it in place asks for no gradient any more.
+  if (name === 'detach_' && above?.type === 'call') return 'frozen';
   if (/^(?:weight|bias)$/.test(name) && above?.type === 'attribute') return fateOfAttribute(module, above);
   if (name !== 'data' && /grad|hook|parameters|modules|children|weight|bias/.test(name)) return 'taken';
   // Its value is changed, read or copied: who gets that gets no parameter.

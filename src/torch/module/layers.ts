@@ -2,12 +2,14 @@ import { canonical, row } from '../../library/library.js';
 import { SEQUENTIAL } from '../../library/names.js';
 import { isLibraryModel } from '../../library/paths.js';
 import type { Answer } from '../../semantic/answer.js';
+import { methodsOf, selfName } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { ingredientsOf } from '../../semantic/ingredients.js';
 import type { PyModule } from '../../semantic/module.js';
-import { argumentsOf } from '../../semantic/statements.js';
+import { argumentsOf, ownNodes } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Maker, madeBy } from './made-by.js';
+import { nameSaysModel } from './model-value.js';
 import { moduleKind } from './modules.js';
 
 /** Whether a call runs a loss, or a network of the project, torch or a library, which keeps what its backward needs. */
@@ -30,9 +32,26 @@ const LOSS: Maker = {
   outlivesOthers: true,
 };
 
-/** Whether a value is a network with layers that have weights, by what made it: a loss or a metric has none. */
+/**
+ * Whether a value is a network with layers that have weights, by what made it, or a module whose forward runs networks that
+ * it was given: a loss or a metric has none.
+ */
 export function hasLayers(module: PyModule, value: PyNode): boolean {
-  return madeBy(module, value, networkIn(module)) === 'yes';
+  const isClass: Maker['isClass'] = (there, classNode) =>
+    there.memo(runsNetworks, classNode) ? 'yes' : there.memo(classHasLayers, classNode);
+  return madeBy(module, value, { ...networkIn(module), isClass }) === 'yes';
+}
+
+/** `self.encoder(x)` in the forward of a module, going by the name of the part. */
+function runsNetworks(module: PyModule, classNode: PyNode): boolean {
+  const forward = methodsOf(classNode).find(({ name }) => name?.text === 'forward');
+  const self = forward && selfName(forward);
+  if (forward === undefined || moduleKind(module, classNode).isModule !== 'yes') return false;
+  return ownNodes(forward).some((node) => {
+    const callee = node.type === 'call' ? node.function : undefined;
+    const isPart = callee?.type === 'attribute' && callee.object?.text === self;
+    return isPart && nameSaysModel(callee.attribute?.text ?? '') === 'yes';
+  });
 }
 
 function networkIn(module: PyModule): Maker {
