@@ -292,7 +292,11 @@ function isNamed(alone: PyModule, word: string): boolean {
 
 function namesMember(alone: PyModule, name: string): boolean {
   const isQuoted = new RegExp(`["']${name}["']`).test(alone.code);
-  if (isQuoted && alone.mentions(/\b(?:getattr|attrgetter|vars|__dict__|run_path|run_module)\b/)) return true;
+  if (
+    isQuoted &&
+    alone.mentions(/\b(?:getattr|attrgetter|vars|__dict__|run_path|run_module|exec(?:file)?)\b/)
+  )
+    return true;
   return alone.words(name).some((node) => {
     const { parent } = node;
     if (parent?.type === 'attribute' && parent.attribute === node) return parent.object?.text !== 'self';
