@@ -1,7 +1,8 @@
-import { CUDA_AVAILABLE, DEVICE } from '../../src/library/names.js';
+import { CUDA_AVAILABLE, DEVICE, PARTIAL } from '../../src/library/names.js';
 import { NAMES_DEVICE } from '../../src/library/paths.js';
 import { attributeValues } from '../../src/semantic/attributes.js';
 import { busyProperty } from '../../src/semantic/busy-property.js';
+import { definitionBehind } from '../../src/semantic/definitions.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../src/semantic/flow.js';
 import { isReachedByText, valuesGiven } from '../../src/semantic/function-uses.js';
@@ -179,6 +180,7 @@ function onlyNames(module: PyModule, place: PyNode): boolean {
     nodes.every((each) => each !== undefined && onlyNames(module, each));
   switch (node.type) {
     case 'identifier':
+      return !mayRunCode(module, node);
     case 'string_content':
     case 'string_start':
     case 'string_end':
@@ -188,7 +190,7 @@ function onlyNames(module: PyModule, place: PyNode): boolean {
     case 'none':
       return true;
     case 'attribute':
-      return busyProperty(module, node) === undefined && all([node.object]);
+      return busyProperty(module, node) === undefined && !mayRunCode(module, node) && all([node.object]);
     case 'keyword_argument':
     case 'pair':
       return all([node.value]);
@@ -211,6 +213,21 @@ function onlyNames(module: PyModule, place: PyNode): boolean {
     default:
       return false;
   }
+}
+
+/** A function, which torch calls for each storage: other than a lambda that only moves it, it may do anything. */
+function mayRunCode(module: PyModule, name: PyNode): boolean {
+  if (definitionBehind(module, name)?.type === 'function_definition') return true;
+  const values =
+    name.type === 'attribute'
+      ? (attributeValues(module, name) ?? [])
+      : waysReaching(module, name).flatMap((way) => (way.kind === 'value' ? [way.value] : []));
+  return values.some(
+    (value) =>
+      (value.type === 'lambda' && !movesStorage(value)) ||
+      definitionBehind(module, value)?.type === 'function_definition' ||
+      (value.type === 'call' && calledPath(module, value) === PARTIAL),
+  );
 }
 
 /** `torch.device(…)`, `str(…)`, `"cuda:{}".format(…)`, `next(net.parameters())`. */
