@@ -168,6 +168,8 @@ export const CPU_OFFLOAD_NAME = 'torch.distributed.fsdp.CPUOffload';
 
 export const DATA_LOADER = 'torch.utils.data.DataLoader';
 export const TORCH_DATA = 'torch.utils.data.';
+/** Bases of datasets, whose objects have no methods of tensors. */
+export const DATASETS: readonly string[] = [TORCH_DATA, 'torchvision.datasets.'];
 
 export const ENVIRONMENT = 'os.environ';
 

@@ -309,10 +309,16 @@ function foreignBase(module: PyModule, call: PyNode): string | undefined {
 }
 
 /** The method of this name, of a class of the project, that keeps what it is given. */
-function keeperNamed(module: PyModule, name: string): string | undefined {
-  const own = methodsByName(module, name).find((method) => !isHarmless(module, method));
+function keeperNamed(
+  module: PyModule,
+  name: string,
+  is: (there: PyModule, method: PyNode) => boolean = () => true,
+): string | undefined {
+  const isKeeper = (there: PyModule, method: PyNode): boolean =>
+    is(there, method) && !isHarmless(there, method);
+  const own = methodsByName(module, name).find((method) => isKeeper(module, method));
   if (own !== undefined) return `\`${enclosingClass(own)?.name?.text}.${name}\``;
-  return methodElsewhere(module, name, (there, method) => !isHarmless(there, method));
+  return methodElsewhere(module, name, isKeeper);
 }
 
 /** A function of another file of the project that is as free of suspicion as one of this file would have to be. */

@@ -1,7 +1,7 @@
 import { builtin, ofTensor } from '../../library/library.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { calledDefinition, classAround, methodNamed } from '../../semantic/definitions.js';
-import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
+import { definedElsewhere, type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
 import { placeOf, shown } from '../../semantic/gate.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -10,12 +10,19 @@ import { ask, type Question } from '../../semantic/question.js';
 import { reachedFrom } from '../../semantic/reach.js';
 import { rememberedFrom } from '../../semantic/remembered.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
-import { argumentsOf, contextManagers, methodName, receiverOf } from '../../semantic/statements.js';
+import {
+  argumentsOf,
+  contextManagers,
+  decoratorsOf,
+  methodName,
+  receiverOf,
+} from '../../semantic/statements.js';
 import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { moduleKind } from '../../torch/module/modules.js';
 import { isMethodOfLibraries } from '../value/plain.js';
 import { bare } from './handed-function.js';
+import { isSetInPlace } from './inherited.js';
 import { type Contents, Ingredients, isAskedAsNetwork, isOrdinaryObject, isStranger } from './strangers.js';
 
 /** A call of a stranger that has a network, and what runs it. */
@@ -88,6 +95,8 @@ function holderCalled(module: PyModule, call: PyNode, models: ReadonlySet<string
   if (callee === undefined || models.has(callee.text)) return undefined;
   const own = calledDefinition(module, call);
   if (own !== undefined) return holderRunBy({ module, node: own }, call);
+  const inherited = inheritedMethod(module, call);
+  if (inherited !== undefined) return holderRunBy(inherited, call);
   const path = qualifiedName(module, callee);
   const isGiven = () =>
     argumentsOf(call)
@@ -124,6 +133,21 @@ function holderCalled(module: PyModule, call: PyNode, models: ReadonlySet<string
     return { module, node: call, by: value };
   const anywhere = module.memo(holderAnywhere, module);
   return anywhere === UNREAD ? { module, node: call, by: value } : anywhere && { ...anywhere, by: value };
+}
+
+/** `self.convert(x)` of a base in another file, where the project has no other function of this name, nor puts one in its place. */
+function inheritedMethod(module: PyModule, call: PyNode): Elsewhere | undefined {
+  const around = classAround(call);
+  const name = methodName(call);
+  if (around === undefined || name === undefined || receiverOf(call)?.text !== around.self) return undefined;
+  const { elsewhere, imported, unknown } = lineageOf(module, around.classNode);
+  if (unknown || imported.some((path) => isStranger(module, path))) return undefined;
+  const found = first(elsewhere, ({ module: there, node }) => {
+    const method = methodNamed(there, node, name);
+    return method && decoratorsOf(method).length === 0 ? { module: there, node: method } : undefined;
+  });
+  if (found === undefined || functionsNamed(module, name)?.length !== 1) return undefined;
+  return isSetInPlace(module, name) ? undefined : found;
 }
 
 function isNetwork(module: PyModule, value: PyNode, models: ReadonlySet<string>): boolean {
