@@ -20,6 +20,7 @@ import {
   ownNodes,
   unparenthesized,
 } from '../../semantic/statements.js';
+import { onlyValue } from '../../semantic/variables.js';
 import type { FieldName } from '../../syntax/grammar.js';
 import type { PyNode } from '../../syntax/node.js';
 import { calledBy } from './called.js';
@@ -180,18 +181,25 @@ class TensorFacts {
       case 'loop':
         return this.#element(definition.node, definition.iterable);
       case 'part': {
-        const { value } = definition;
         const targets = definition.node.parent;
-        if (value.type !== 'call' || targets?.parent?.type !== 'assignment') return UNKNOWN;
-        const made = calledDefinition(this.module, value);
-        const found = made === undefined ? namedElsewhere(this.module, value.function ?? value) : undefined;
-        const node = made ?? found?.node;
-        if (node?.type !== 'function_definition') return UNKNOWN;
-        return facts(found?.module ?? this.module).returned(node, targets.named.indexOf(definition.node));
+        return targets?.parent?.type === 'assignment'
+          ? this.#part(definition.value, targets.named.indexOf(definition.node))
+          : UNKNOWN;
       }
       default:
         return UNKNOWN;
     }
+  }
+
+  /** One of the values of the tuple that a function gives, also by a variable: nobody changes a tuple. */
+  #part(value: PyNode, index: number): TensorFact {
+    const call = value.type === 'identifier' ? onlyValue(this.module, value) : value;
+    if (call?.type !== 'call') return UNKNOWN;
+    const made = calledDefinition(this.module, call);
+    const found = made === undefined ? namedElsewhere(this.module, call.function ?? call) : undefined;
+    const node = made ?? found?.node;
+    if (node?.type !== 'function_definition') return UNKNOWN;
+    return facts(found?.module ?? this.module).returned(node, index);
   }
 
   #annotated(parameter: PyNode): TensorFact {
@@ -244,7 +252,12 @@ class TensorFacts {
     if (value === undefined) return UNKNOWN;
     if (value.type === 'attribute' && value.attribute?.text === 'shape') return INTEGER;
     const base = this.of(value);
-    if (!isTensor(base)) return UNKNOWN;
+    if (!isTensor(base)) {
+      const [, index, ...others] = node.named;
+      return index?.type === 'integer' && others.length === 0
+        ? this.#part(value, Number(index.text))
+        : UNKNOWN;
+    }
     const { kind, floating } = base;
     // Of one number there are no elements: `x[None]` adds a dimension.
     return kind === 'scalar-tensor' ? { kind: 'tensor', floating } : { kind: 'tensor', floating, open: true };
