@@ -1,6 +1,6 @@
 import { cutsGraph } from '../../library/library.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
-import { basesOf } from '../../semantic/definitions.js';
+import { basesOf, classAround } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isRedefined } from '../../semantic/project-names.js';
 import { remembered } from '../../semantic/remembered.js';
@@ -16,7 +16,7 @@ export function endsGraph(module: PyModule, name: string): boolean {
 
 /** Whether a network may hand out objects of the project that hold something by this name: `self.shape = coefficients`. */
 export const isFieldOfOutput = remembered((module: PyModule, name: string): boolean => {
-  const mention = { word: name, beside: [], needs: [`self.${name}`, `${name}:`, `${name} :`] };
+  const mention = { word: name, beside: [], needs: [`.${name}`, `${name}:`, `${name} :`] };
   const others = module.around.summaries(mention, holdersIn);
   if (others === undefined) return true;
   const holders = new Set([...holdersIn(module.alone, name), ...others.flat()]);
@@ -28,7 +28,10 @@ function holdersIn(alone: PyModule, name: string): readonly string[] {
   return alone.words(name).flatMap((node) => {
     const classNode = node.closest('class_definition');
     const place = node.parent?.attribute === node ? node.parent : node;
-    const isOwn = place === node ? alone.resolve(node)?.node === classNode : place.object?.text === 'self';
+    const isOwn =
+      place === node
+        ? alone.resolve(node)?.node === classNode
+        : place.object?.text === classAround(node)?.self;
     if (classNode === undefined || !isOwn || !isTarget(place)) return [];
     const bases = basesOf(classNode).map(({ text }) => text);
     return bases.some((base) => /(?:Dataset|Module)$/.test(base)) ? [] : (classNode.name?.text ?? []);
