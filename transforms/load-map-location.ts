@@ -101,7 +101,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         '`load_state_dict(…, assign=True)` keeps the loaded tensors themselves',
         'only optimizers take it, in a file that speaks of one process: nothing is held twice',
         'the arguments of `torch.load` are spread, so `map_location` may be among them',
-        'silent where code that does more than to name a device says where to load, or a parameter or variable that is used for nothing else (one that is computed right before goes with it)',
+        'silent where code that does more than to name a device says where to load, or a parameter or variable that is used for nothing else (one that is computed for it goes with it; a remark above stays)',
         'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
         'unsafe where the code around catches the error that a checkpoint gives on a machine without its GPU, unless the device that is named is a GPU only where there is one',
         'unsafe where the result also is kept, handed to other code, or returned to callers that do not show or do more with it, where the receiver is not proven to be a torch module or optimizer: neither by the class that makes it, nor because every `load_state_dict` in the program copies what it is given and it imports no package that is known to load in its own way, where the receiver is made by a package that memfix does not know and nothing shows that it is a network, where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',

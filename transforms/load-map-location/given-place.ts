@@ -114,17 +114,11 @@ export function replaced(module: PyModule, place: PyNode): Replaced | undefined 
     statement.named[0]?.left === write &&
     statement.parent === statementOf(place).parent &&
     ownsItsLines(module, statement) &&
-    !isBelowComment(statement) &&
     onlyNames(module, found.value) &&
     !/(?<![.\w])(?:locals|vars|dir|eval|exec)\(/.test(module.codeOf(enclosingFunction(write) ?? module.root));
   // What it was made of must not be left over either.
   const isLast = isAlone && unreadBeside(module, found.value).length === 0;
   return isLast ? { unneeded: statement } : undefined;
-}
-
-/** Something is said of it on the line above, which may be the first of its block. */
-function isBelowComment(statement: PyNode): boolean {
-  return (statement.previous ?? statement.parent?.previous)?.type === 'comment';
 }
 
 /** What is imported or lives in the function around, in an expression, and nothing else reads but the places of loads, and what gives it another value. */
