@@ -40,6 +40,7 @@ function isPlainBy(module: PyModule, name: string, deepest: number, asked: reado
 
 /** By which the files with a name are found. */
 function longestWord(name: string): string | undefined {
+  if (/^\w+$/.test(name)) return name;
   return name
     .match(/[A-Za-z]\w+/g)
     ?.reduce((longest, word) => (word.length > longest.length ? word : longest));
@@ -104,11 +105,23 @@ function putsIn(module: PyModule, name: string, isWhole: boolean): readonly Put[
   return keys.flatMap(({ index }): Put[] => {
     const at = module.root.descendantAt(index);
     const key = at.type === 'identifier' ? at : at.closest('string');
-    const entry = entryAt(key);
+    const entry = entryAt(isWhole ? key : wholeKey(key));
     if (entry !== undefined) return [{ module, node: entry, isSure: true }];
     const given = key === undefined ? undefined : mayBecomeEntry(module, key);
     return given === undefined ? [] : [{ module, node: given, isSure: false }];
   });
+}
+
+/** `"%s-step" % kind` and `"n-" + "step"` of the text with the word. */
+function wholeKey(key: PyNode | undefined): PyNode | undefined {
+  let whole = key;
+  while (
+    /^(?:attribute|binary_operator|call|concatenated_string|parenthesized_expression)$/.test(
+      whole?.parent?.type ?? '',
+    )
+  )
+    whole = whole?.parent;
+  return whole;
 }
 
 /** `keep(net, step=value)`, of which nobody knows where it gets; a name in a variable, which may be the key of anything. */
