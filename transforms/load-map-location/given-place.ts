@@ -1,6 +1,6 @@
 import { CUDA_AVAILABLE, DEVICE, PARTIAL } from '../../src/library/names.js';
 import { NAMES_DEVICE } from '../../src/library/paths.js';
-import { attributeValues } from '../../src/semantic/attributes.js';
+import { attributeValues, attributeValuesInProject } from '../../src/semantic/attributes.js';
 import { busyProperty } from '../../src/semantic/busy-property.js';
 import { definitionBehind } from '../../src/semantic/definitions.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
@@ -73,7 +73,7 @@ export function isPresent(module: PyModule, place: PyNode, hops = 0): boolean {
     case 'call':
       return calledPath(module, value) === DEVICE && isEach(here([argumentsOf(value)[0]]));
     case 'attribute':
-      return isEach(here(attributeValues(module, value) ?? [undefined]));
+      return isEach(here(attributeValuesInProject(module, value) ?? [undefined]));
     case 'identifier': {
       const ways = waysReaching(module, value);
       return ways.length > 0 && ways.every((way) => isEach(givenBy(module, way)));
@@ -175,7 +175,9 @@ function onlyNames(module: PyModule, place: PyNode): boolean {
   switch (node.type) {
     case 'identifier':
       return !mayRunCode(module, node);
+    // What is loaded there has no values: somebody wants only the sizes.
     case 'string_content':
+      return !node.text.startsWith('meta');
     case 'string_start':
     case 'string_end':
     case 'integer':
