@@ -42,9 +42,10 @@ import {
   statementOf,
   type Transform,
 } from '../src/toolkit/index.js';
-import { isPlacedOnCpu, isPresent, placeGiven, replaced } from './load-map-location/given-place.js';
+import { isPlacedOnCpu, isPresent, onlyNames, placeGiven } from './load-map-location/given-place.js';
 import { isNetwork, isOnlyForOptimizers } from './load-map-location/keeper.js';
 import { hasTensorSettings } from './load-map-location/kept-settings.js';
+import { replaced } from './load-map-location/left-names.js';
 import { isUsedAgain } from './load-map-location/loaded-again.js';
 import type { Fate } from './load-map-location/loaded-use.js';
 import { loadsPlainly, quantizersOf } from './load-map-location/loading-class.js';
@@ -54,6 +55,7 @@ import { mayBeReadByName } from './load-map-location/read-by-name.js';
 import { fateOf } from './load-map-location/returned-value.js';
 import { isSavedFromCpu } from './load-map-location/saved-from-cpu.js';
 import { copiesState } from './load-map-location/state-receiver.js';
+import { mayStay, messageAt, messageOf } from './load-map-location/wording.js';
 
 interface LoadSite extends Site {
   readonly call: PyNode;
@@ -70,8 +72,6 @@ const NAMED_BY_ITSELF = /\bfrom[\s\\]+torch\b[\s\\.\w]{0,40}import\b|\.load\b(?!
 
 /** What torch raises where the GPU of a checkpoint is missing. */
 const ERRORS = /\b(?:RuntimeError|Exception|BaseException)\b/;
-/** A longer one is not told again. */
-const LONG_PLACE = 30;
 /** As it is mostly written. */
 const STAYS = /\bmap_location=lambda (\w+), ?\w+: ?\1\s*[,)]/;
 
@@ -101,7 +101,8 @@ export const loadMapLocation: Transform<LoadSite> = {
         '`load_state_dict(…, assign=True)` keeps the loaded tensors themselves',
         'only optimizers take it, in a file that speaks of one process: nothing is held twice',
         'the arguments of `torch.load` are spread, so `map_location` may be among them',
-        'silent where code that does more than to name a device says where to load, or a parameter or variable that is used for nothing else (one that is computed for it goes with it; a remark above stays)',
+        'silent where code that does more than to name a device says where to load',
+        'unsafe where a parameter, a name that is imported, or a variable that is made in a way of its own would be left that nobody reads (what only computes or chooses the device goes with it; a remark above stays)',
         'the statement shares its line with other code, or the call stands in a lambda or a comprehension',
         'unsafe where the code around catches the error that a checkpoint gives on a machine without its GPU, unless the device that is named is a GPU only where there is one',
         'unsafe where the result also is kept, handed to other code, or returned to callers that do not show or do more with it, where the receiver is not proven to be a torch module or optimizer: neither by the class that makes it, nor because every `load_state_dict` in the program copies what it is given and it imports no package that is known to load in its own way, where the receiver is made by a package that memfix does not know and nothing shows that it is a network, where settings saved beside it (`args`, `config`) are read, and in files that shard or quantize models or have optimizer settings that are tensors',
@@ -135,7 +136,7 @@ export const loadMapLocation: Transform<LoadSite> = {
       if (!callee.text.endsWith('load') || canonical(qualifiedName(module, callee) ?? '') !== LOAD) continue;
       const place = placeGiven(call);
       const isNamed = place !== undefined && place.type !== 'none';
-      if (isNamed && (isPlacedOnCpu(module, place) || replaced(module, place) === undefined)) continue;
+      if (isNamed && (isPlacedOnCpu(module, place) || !onlyNames(module, place))) continue;
       const fate = fateOf(module, call);
       if (fate.loads.length === 0 && !fate.isCopied) continue;
       if (!isNamed && isSavedFromCpu(module, call)) continue;
@@ -252,26 +253,14 @@ export const loadMapLocation: Transform<LoadSite> = {
       edit.replaceStatement(arms.statement, [arms.line]);
     else if (place === undefined) edit.addKeywordAfter(file, 'map_location', cpu);
     else {
+      const { unneeded, left } = replaced(module, place);
       edit.replace(place, cpu);
-      const { unneeded } = replaced(module, place) ?? {};
-      if (unneeded !== undefined) edit.removeStatement(unneeded);
+      for (const statement of unneeded) edit.removeStatement(statement);
+      for (const name of left) proof.require('unknown', mayStay(name));
     }
     return edit.done('Load the checkpoint to the CPU', proof);
   },
 };
-
-function messageOf(name: string | undefined): string {
-  return name === undefined
-    ? 'while it is loaded, a checkpoint that was saved from a GPU is on that GPU again, beside what it holds already, once for each process'
-    : `a checkpoint that was saved from a GPU goes back to that GPU and stays there until \`${name}\` is dropped, beside what it holds already, once for each process`;
-}
-
-function messageAt(place: PyNode, name: string | undefined): string {
-  const where = place.text.length <= LONG_PLACE ? `\`${place.text}\`` : 'the device that it names';
-  return name === undefined
-    ? `while it is loaded, all of the checkpoint is on ${where}, beside what that holds already`
-    : `all of the checkpoint is on ${where} until \`${name}\` is dropped, beside what that holds already`;
-}
 
 /** In code without strings and comments: a call that may be one of `torch.load`, and may leave what it loads on a GPU. */
 function hasOpenLoad(code: string, text: string): boolean {

@@ -4,11 +4,10 @@ import { attributeValues, attributeValuesInProject } from '../../src/semantic/at
 import { busyProperty } from '../../src/semantic/busy-property.js';
 import { definitionBehind } from '../../src/semantic/definitions.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
-import { type Definition, definitionOf } from '../../src/semantic/flow.js';
+import type { Definition } from '../../src/semantic/flow.js';
 import { isReachedByText, valuesGiven } from '../../src/semantic/function-uses.js';
 import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { roleOf } from '../../src/semantic/names.js';
 import { isInstallable } from '../../src/semantic/program.js';
 import {
   argumentsOf,
@@ -16,11 +15,9 @@ import {
   keywordValue,
   methodName,
   receiverOf,
-  statementOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
-import { isUnbound, readsOf, waysReaching, writesOf } from '../../src/semantic/variables.js';
-import { ownsItsLines } from '../../src/syntax/layout.js';
+import { isUnbound, waysReaching } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isCpu } from '../../src/values/value/device-value.js';
 
@@ -91,84 +88,13 @@ function givenBy(module: PyModule, way: Definition): readonly Elsewhere[] | unde
   return valuesGiven(module, taker, way.node);
 }
 
-/** What becomes of the code that gives a place once the load needs none. */
-export interface Replaced {
-  /** The statement that has only computed it. */
-  readonly unneeded?: PyNode;
-}
-
-/** Undefined where the place does more than to name a device, or a variable would be left that nobody reads. */
-export function replaced(module: PyModule, place: PyNode): Replaced | undefined {
-  if (!onlyNames(module, place)) return undefined;
-  const [only, ...others] = unreadBeside(module, place);
-  if (only === undefined) return {};
-  // Another load goes there, too.
-  if (readsOf(module, only).some((read) => !place.contains(read))) return undefined;
-  const [write, ...more] = writesOf(module, only);
-  if (write === undefined || others.length + more.length > 0) return undefined;
-  const found = definitionOf(write);
-  const statement = statementOf(write);
-  const isAlone =
-    found.kind === 'value' &&
-    found.value === statement.named[0]?.right &&
-    statement.named[0]?.left === write &&
-    statement.parent === statementOf(place).parent &&
-    ownsItsLines(module, statement) &&
-    onlyNames(module, found.value) &&
-    !/(?<![.\w])(?:locals|vars|dir|eval|exec)\(/.test(module.codeOf(enclosingFunction(write) ?? module.root));
-  // What it was made of must not be left over either.
-  const isLast = isAlone && unreadBeside(module, found.value).length === 0;
-  return isLast ? { unneeded: statement } : undefined;
-}
-
-/** What is imported or lives in the function around, in an expression, and nothing else reads but the places of loads, and what gives it another value. */
-function unreadBeside(module: PyModule, expression: PyNode): readonly PyNode[] {
-  return [...expression.walk()].filter(
-    (node) =>
-      isOfFunction(module, node) &&
-      module.resolve(node)?.node.contains(expression) === true &&
-      readsOf(module, node).every(
-        (read) => expression.contains(read) || isForPlace(read) || isForItself(read),
-      ),
-  );
-}
-
-/** In the place of a load. */
-function isForPlace(read: PyNode): boolean {
-  return [...read.ancestors()].some(
-    (above) => above.type === 'keyword_argument' && above.name?.text === 'map_location',
-  );
-}
-
-/** `device = device or "cuda"`, and the condition of an `if` that does only this. */
-function isForItself(read: PyNode): boolean {
-  const statement = statementOf(read);
-  const branch = statement.type === 'if_statement' ? statement : undefined;
-  const all = branch === undefined ? [statement] : branch.named.slice(1).flatMap(statementsIn);
-  return all.every(({ named: [only] }) => only?.type === 'assignment' && only.left?.text === read.text);
-}
-
-/** Of a block, also of that behind an `else`. */
-function statementsIn(part: PyNode): readonly PyNode[] {
-  return part.type === 'block' ? part.named : part.named.flatMap(statementsIn);
-}
-
-/** A parameter or a variable of the function around, and a name that is imported. */
-function isOfFunction(module: PyModule, node: PyNode): boolean {
-  if (node.type !== 'identifier' || /^(?:self|cls)$/.test(node.text)) return false;
-  return (
-    module.resolve(node)?.kind === 'function' ||
-    writesOf(module, node).some((write) => roleOf(write) === 'import')
-  );
-}
-
 /** `s` of `lambda s, location: s` */
 function storageOf(lambda: PyNode): PyNode | undefined {
   return lambda.parameters?.named[0];
 }
 
 /** Paths, texts and numbers, and calls that only look. */
-function onlyNames(module: PyModule, place: PyNode): boolean {
+export function onlyNames(module: PyModule, place: PyNode): boolean {
   const node = unparenthesized(place);
   const all = (nodes: readonly (PyNode | undefined)[]): boolean =>
     nodes.every((each) => each !== undefined && onlyNames(module, each));
