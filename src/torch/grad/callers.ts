@@ -1,3 +1,4 @@
+import type { Elsewhere } from '../../semantic/elsewhere.js';
 import {
   callOf,
   functionUses,
@@ -111,12 +112,15 @@ export function isOnlyReadByCallers(module: PyModule, functionNode: PyNode, part
       if (seen.has(caller.functionNode)) continue;
       seen.add(caller.functionNode);
       const { uses, unread } = usesOfCaller(caller, true, () => true);
-      const isCalled = uses.some(({ isCertain, node }) => isCertain && callOf(node) !== undefined);
+      const isNamed = uses.filter(({ node }) => roleOf(node) !== 'import');
+      const named = isNamed.map((use) => ({ ...use, calls: callsBy(use.module, use.node, 0) }));
+      const isCalled = named.some(
+        ({ isCertain, calls }) => isCertain && calls !== undefined && calls.length > 0,
+      );
       if (hops > MAX_HOPS || unread !== undefined || !isCalled) return false;
       if (isReachedByText(caller.module, caller.functionNode)) return false;
-      for (const { module: there, node } of uses) {
-        if (roleOf(node) === 'import') continue;
-        if (callOf(node) === undefined) return false;
+      if (named.some(({ calls }) => calls === undefined)) return false;
+      for (const { module: there, node } of named.flatMap(({ calls }) => calls ?? [])) {
         for (const fate of fatesOfCall(there, node, hops === 0 ? part : undefined)) {
           const around = fate.kind === 'returned' ? enclosingFunction(fate.node) : undefined;
           if (around === undefined) return false;
@@ -127,6 +131,32 @@ export function isOnlyReadByCallers(module: PyModule, functionNode: PyNode, part
     callers = next;
   }
   return true;
+}
+
+/** How many names a function may get, one after the other. */
+const MAX_NAMES = 2;
+
+/**
+ * The callees by which a use of a function runs it: itself, or the reads of a variable that it is given to
+ * (`train = train_mask if masked else train_plain`). Undefined where others may get hold of it.
+ */
+function callsBy(module: PyModule, use: PyNode, names: number): readonly Elsewhere[] | undefined {
+  if (callOf(use) !== undefined) return [{ module, node: use }];
+  const value = use.parent?.attribute === use ? use.parent : use;
+  const chosen = value.parent?.type === 'conditional_expression' ? value.parent : value;
+  const target =
+    chosen.parent?.type === 'assignment' && chosen.parent.right === chosen ? chosen.parent.left : undefined;
+  const scope = target?.type === 'identifier' ? module.resolve(target) : undefined;
+  if (target === undefined || scope === undefined || names === MAX_NAMES) return undefined;
+  if (scope.kind !== 'function' && scope.kind !== 'module') return undefined;
+  const elsewhere =
+    scope === module.scope ? usesElsewhere(module, target, { may: () => true, byName: true }) : undefined;
+  if (elsewhere?.unread !== undefined) return undefined;
+  const reads = module.reads(scope, target.text).map((node) => ({ module, node }));
+  const calls = [...reads, ...(elsewhere?.uses ?? [])]
+    .filter(({ node }) => roleOf(node) !== 'import')
+    .map((each) => callsBy(each.module, each.node, names + 1));
+  return calls.includes(undefined) ? undefined : calls.flatMap((each) => each ?? []);
 }
 
 /** In its own file, where that is another one, and in others. */

@@ -37,6 +37,7 @@ import { reachesGradUse } from '../effects/grad.js';
 import { differentiatingMethod } from '../effects/unknown-code.js';
 import { endsGraph } from '../value/ends-graph.js';
 import { kindOf } from '../value/tensor.js';
+import { parametersGetting } from './handed.js';
 import { DIFFERENTIATES, REPORTING, SCHEDULE } from './report.js';
 
 /** Where a kept value may need its graph. What only becomes a number, a text or a truth value has no fate. */
@@ -50,6 +51,9 @@ export interface Fate {
   readonly node: PyNode;
 }
 
+/** From function to function, this far. */
+const MAX_CALLS = 3;
+
 /** Follows a value: arithmetic, names, containers and loops, attributes in whatever file. */
 export class RecordTrace {
   readonly fates: Fate[] = [];
@@ -59,6 +63,8 @@ export class RecordTrace {
     private readonly module: PyModule,
     /** The attributes that are being followed already. */
     private readonly attributes: ReadonlySet<AttributeReads> = new Set(),
+    /** The parameters of functions that it was handed to. */
+    private readonly open: readonly PyNode[] = [],
   ) {}
 
   variable(binding: PyNode): void {
@@ -177,8 +183,29 @@ export class RecordTrace {
       this.store(receiver);
       return undefined;
     }
+    const handed = this.#handed(node, call);
+    if (handed !== undefined) return handed ? call : undefined;
     this.#add('escapes', node);
     return call;
+  }
+
+  /**
+   * A function of the project gets the value: what that does with its parameter. Whether the call may hand it back; undefined
+   * where others may get it.
+   */
+  #handed(node: PyNode, call: PyNode): boolean | undefined {
+    if (this.open.length >= MAX_CALLS) return undefined;
+    const parameters = parametersGetting(this.module, call, node);
+    if (parameters === undefined || parameters.some((each) => this.open.includes(each.node)))
+      return undefined;
+    const fates = parameters.flatMap(({ module, node: parameter }) => {
+      const trace = new RecordTrace(module, this.attributes, [...this.open, parameter]);
+      trace.variable(parameter);
+      return trace.fates;
+    });
+    if (fates.some(({ kind }) => kind === 'escapes')) return undefined;
+    for (const { kind } of fates) if (kind !== 'returned') this.#add(kind, call);
+    return fates.some(({ kind }) => kind === 'returned');
   }
 
   /** Somebody's name, attribute or element now holds the value. */
@@ -205,7 +232,7 @@ export class RecordTrace {
     if (this.attributes.has(found)) return;
     const attributes = new Set([...this.attributes, found]);
     for (const { module, node } of found.reads) {
-      const trace = new RecordTrace(module, attributes);
+      const trace = new RecordTrace(module, attributes, this.open);
       trace.follow(node);
       for (const fate of trace.fates) {
         if (fate.kind === 'gradless') continue;
