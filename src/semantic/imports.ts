@@ -68,14 +68,14 @@ const UNKNOWN = Symbol('unknown');
 type Starred = string | typeof ABSENT | typeof UNKNOWN;
 
 function starredName(module: PyModule, name: string): Starred {
-  return findStarred(module, name, 0);
+  return findStarred(module, name, []);
 }
 
 /** What a name that its file binds nowhere gets by `from x import *`, where that is a package of others or a part of one. */
-function findStarred(module: PyModule, name: string, hops: number): Starred {
+function findStarred(module: PyModule, name: string, behind: Behind): Starred {
   if (name.startsWith('_') || builtin(name) !== undefined) return ABSENT;
   for (const { from, isSure } of starImports(module)) {
-    const brought = broughtBy(module, from, name, hops);
+    const brought = broughtBy(module, from, name, behind);
     if (brought !== ABSENT) return isSure ? brought : UNKNOWN;
   }
   return ABSENT;
@@ -83,19 +83,26 @@ function findStarred(module: PyModule, name: string, hops: number): Starred {
 
 /** Whether `from x import *` of the project, below the import of a library's name, puts something else there. */
 export function isRebound(module: PyModule, name: string): boolean {
+  return isReboundBehind(module, name, []);
+}
+
+function isReboundBehind(module: PyModule, name: string, behind: Behind): boolean {
   const path = boundPath(module, module.scope, name, 0);
   if (path === undefined || !isPackage(path)) return false;
   const writes = module.writes(module.scope, name);
   return starImports(module).some(({ from, statement }) => {
     if (module.around.text(from) === undefined || writes.some(({ start }) => start > statement.start))
       return false;
-    const brought = broughtBy(module, from, name, 0);
+    const brought = broughtBy(module, from, name, behind);
     return brought !== ABSENT && brought !== path;
   });
 }
 
-function broughtBy(module: PyModule, from: string, name: string, hops: number): Starred {
-  if (hops > MAX_STAR_HOPS) return UNKNOWN;
+/** The paths of the files that are being asked for a name. */
+type Behind = readonly string[];
+
+function broughtBy(module: PyModule, from: string, name: string, behind: Behind): Starred {
+  if (behind.length > MAX_STAR_HOPS) return UNKNOWN;
   if (module.around.text(from) === undefined) {
     if (row(within(from, name)) !== undefined) return within(from, name);
     return isPackage(from) ? ABSENT : UNKNOWN;
@@ -105,9 +112,14 @@ function broughtBy(module: PyModule, from: string, name: string, hops: number): 
   const handed = other && handsOn(other, name);
   if (other === undefined || handed === undefined) return UNKNOWN;
   if (!handed) return ABSENT;
-  if (!other.scope.has(name)) return findStarred(other, name, hops + 1);
+  // In a circle, a file gets back what it has by an import of its own; of what it only hands on, either may be first.
+  if (behind.includes(other.path)) return other.scope.has(name) ? ABSENT : UNKNOWN;
+  const further = [...behind, other.path];
+  if (!other.scope.has(name)) return findStarred(other, name, further);
   const path =
-    hops < MAX_STAR_HOPS && isRebound(other, name) ? undefined : boundPath(other, other.scope, name, 0);
+    behind.length < MAX_STAR_HOPS && isReboundBehind(other, name, further)
+      ? undefined
+      : boundPath(other, other.scope, name, 0);
   return path !== undefined && isPackage(path) ? path : UNKNOWN;
 }
 
