@@ -41,6 +41,11 @@ export const PYTHON_ROWS: readonly Group[] = [
   group('str.', text, 'format join lower lstrip replace rstrip split splitlines strip title upper zfill'),
   group('str.', { gives: 'number' }, 'endswith isdigit startswith'),
   group('datetime.datetime.', text, 'isoformat strftime'),
+  group(
+    'time.',
+    { gives: 'number', harmless: true },
+    'monotonic monotonic_ns perf_counter perf_counter_ns process_time process_time_ns thread_time thread_time_ns time time_ns',
+  ),
 
   group(
     'numpy.',

@@ -183,6 +183,10 @@ function starredOver(module: PyModule, callee: PyNode): string | undefined {
   return over && `\`${shown(over.statement)}\``;
 }
 
+/** What raises an error is not cached; the app shows it, and goes on with nothing. */
+const STREAMLIT_CACHE =
+  /^streamlit\.(?:cache|cache_data|cache_resource|experimental_memo|experimental_singleton)$/;
+
 /** A decorator that lets errors through. */
 function isTransparent(module: PyModule, decorator: PyNode): boolean {
   const path = qualifiedName(
@@ -192,7 +196,8 @@ function isTransparent(module: PyModule, decorator: PyNode): boolean {
   return (
     /^(?:staticmethod|classmethod|property)$/.test(decorator.text) ||
     /^(?:torch|functools|typing|hydra)\./.test(path ?? '') ||
-    (path?.startsWith('click.') === true && !isAskedFor(module, 'CliRunner'))
+    (path?.startsWith('click.') === true && !isAskedFor(module, 'CliRunner')) ||
+    (STREAMLIT_CACHE.test(path ?? '') && !isAskedFor(module, 'AppTest'))
   );
 }
 

@@ -194,6 +194,9 @@ export class Plain {
     const callee = call.function;
     const given = argumentsOf(call).map((node) => ({ module, node: node.value ?? node }));
     if (callee !== undefined && isUnbound(module, callee)) {
+      // `dict(best=0, epoch=0)`
+      if (callee.text === 'dict' && argumentsOf(call).every(({ type }) => type === 'keyword_argument'))
+        return depth > 0 && given.every((each) => this.is(each, depth - 1, hops));
       if (callee.text === 'tuple') return given.every((each) => this.is(each, Math.max(1, depth), hops));
       if (HANDS_ON.has(callee.text))
         return given.every((each) => this.is(each, given.length === 1 ? depth + 1 : depth, hops));
@@ -207,7 +210,7 @@ export class Plain {
     if (known?.gives === 'plain' && (depth > 0 || !known.keepsObjects))
       return given.every((each) => this.is(each, known.keepsObjects ? depth : depth + 1, hops + 1));
     // Of what it is handed it gives numbers.
-    if (known?.gives === 'array') return this.#found();
+    if (known?.gives === 'array' || known?.gives === 'number') return this.#found();
     const of = path === undefined ? receiverOf(call) : undefined;
     if (of !== undefined && this.is({ module, node: of }, 0, hops + 1))
       return depth > 0 || !GIVES_TEXTS.test(methodName(call) ?? '');
