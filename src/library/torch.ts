@@ -67,4 +67,5 @@ export const ALIASES: readonly (readonly [RegExp, string])[] = [
   // Wherever in the package it is imported from.
   [/^(transformers|trl)\.(?:\w+\.)+(?=[A-Z]\w*$)/, '$1.'],
   [/^torch\.nn\.parameter\.(?=[A-Z])/, 'torch.nn.'],
+  [/^torch\.utils\.data\.(?:dataloader|dataset|sampler|distributed)\.(?=[A-Z])/, 'torch.utils.data.'],
 ];

@@ -62,6 +62,11 @@ function isRest(parameter: PyNode): boolean {
   return inner?.type.endsWith('_splat_pattern') === true;
 }
 
+/** `args` and `kwargs` of `def f(x, *args, **kwargs)`. */
+export function restOf(functionNode: PyNode): readonly string[] {
+  return (functionNode.parameters?.named ?? []).filter(isRest).map(({ text }) => /\w+/.exec(text)?.[0] ?? '');
+}
+
 function nameOf(parameter: PyNode): string | undefined {
   const name = parameter.name ?? (parameter.type === 'typed_parameter' ? parameter.named[0] : parameter);
   return name?.type === 'identifier' ? name.text : undefined;

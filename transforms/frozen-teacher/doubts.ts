@@ -7,7 +7,12 @@ import { mayBeReadElsewhere } from '../../src/semantic/project-names.js';
 import { ask } from '../../src/semantic/question.js';
 import type { Reason } from '../../src/semantic/reason.js';
 import { isAtLeast } from '../../src/semantic/standing.js';
-import { contextManagers, enclosingFunction, enclosingWiths } from '../../src/semantic/statements.js';
+import {
+  contextManagers,
+  enclosingFunction,
+  enclosingWiths,
+  unparenthesized,
+} from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { IS_TORCH } from '../../src/torch/framework.js';
 import {
@@ -209,7 +214,8 @@ function gradientAsked(module: PyModule, statement: PyNode): PyNode | undefined 
   return module.at('requires_grad').find((node) => {
     const object = node.parent?.type === 'attribute' ? node.parent.object : undefined;
     if (object === undefined || node.parent?.attribute !== node || !isAsked(object)) return false;
-    if (owner.contains(node)) return object.type !== 'call';
+    // What arithmetic makes is another tensor.
+    if (owner.contains(node)) return !/^(?:call|binary_operator)$/.test(unparenthesized(object).type);
     const scope = object.type === 'identifier' ? module.resolve(object) : undefined;
     return (
       scope !== undefined &&

@@ -1,4 +1,4 @@
-import { builtin, cutsGraph, ofTensor, row } from '../../src/library/library.js';
+import { builtin, canonical, cutsGraph, ofTensor, row } from '../../src/library/library.js';
 import { DATA_LOADER, NUMPY, TORCH } from '../../src/library/names.js';
 import { isModuleClass } from '../../src/library/paths.js';
 import { attributeUses } from '../../src/semantic/attribute-uses.js';
@@ -10,13 +10,11 @@ import { shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import { isOwnMember } from '../../src/semantic/instance.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { argumentsByParameter } from '../../src/semantic/parameters.js';
 import { passOf } from '../../src/semantic/passes.js';
 import { isRedefined } from '../../src/semantic/project-names.js';
 import { ask } from '../../src/semantic/question.js';
 import {
   argumentsOf,
-  decoratorsOf,
   enclosingFunction,
   keywordValue,
   methodName,
@@ -37,6 +35,7 @@ import {
   doubtOfLoader,
   first,
   type Given,
+  givenInside,
   isAsked,
   isLoader,
   isLoss,
@@ -182,6 +181,7 @@ export class Graphless {
   #parameter(module: PyModule, node: PyNode, given: Given, depth: number): GradDoubt | undefined {
     if (isPlainParameter(node)) return undefined;
     const known = given?.get(node.text);
+    if (known === undefined && given?.has(node.text)) return undefined;
     if (known !== undefined) return this.#of(known.module, known.node, undefined, depth + 1);
     if (givenByTrainer(module, node) === 'batch') return undefined;
     const owner = enclosingFunction(node);
@@ -247,7 +247,7 @@ export class Graphless {
     if (valueOf(module, call).kind === 'number') return undefined;
     const path = qualifiedName(module, callee);
     if (path?.startsWith(NUMPY)) return undefined;
-    if (path === DATA_LOADER) return undefined;
+    if (canonical(path ?? '') === DATA_LOADER) return undefined;
     if (path?.startsWith(TORCH)) {
       const asked = keywordValue(call, 'requires_grad');
       if (asked !== undefined && asked.type !== 'false')
@@ -332,17 +332,18 @@ export class Graphless {
     depth: number,
   ): GradDoubt | undefined {
     const { module: there, node } = found;
-    const decorators = decoratorsOf(node).filter(({ text }) => text !== 'staticmethod');
-    const inside = argumentsByParameter(module, node, call);
+    const inside = givenInside(module, node, call);
     const returned = ownNodes(node).filter(({ type }) => type === 'return_statement' || type === 'yield');
-    if (inside === undefined || decorators.length > 0 || returned.length === 0) return withoutGradient(call);
-    const doubt = first([...inside.values()], (each) => this.#of(module, each, given, depth + 1));
+    if (inside === undefined || returned.length === 0) return withoutGradient(call);
+    const doubt = first(
+      [...inside.values()],
+      (each) => each && this.#of(module, each.node, given, depth + 1),
+    );
     if (doubt !== undefined) return doubt;
     // What it is given carries no graph: its own values may still.
-    const plain = new Map([...inside].map(([name, value]) => [name, { module, node: value }]));
     return first(
       returned.flatMap(({ named }) => named),
-      (each) => this.#of(there, each, plain, depth + 1),
+      (each) => this.#of(there, each, inside, depth + 1),
     );
   }
 }

@@ -1,22 +1,45 @@
-import { builtin, row } from '../../src/library/library.js';
+import { builtin, canonical, row } from '../../src/library/library.js';
 import { DATA_LOADER } from '../../src/library/names.js';
 import { type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import { valuesGiven } from '../../src/semantic/function-uses.js';
 import { shown } from '../../src/semantic/gate.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { argumentsByName, restOf } from '../../src/semantic/parameters.js';
 import { ask } from '../../src/semantic/question.js';
-import { argumentsOf, enclosingFunction, unparenthesized, wholeName } from '../../src/semantic/statements.js';
+import {
+  argumentsOf,
+  decoratorsOf,
+  enclosingFunction,
+  unparenthesized,
+  wholeName,
+} from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { type GradDoubt, unknown } from '../../src/torch/grad/doubts.js';
 import { type Maker, madeBy } from '../../src/torch/module/made-by.js';
 import { mayTrainData } from './sharing.js';
 
-/** The parameters of a function that is being looked into, by what its call gives them. */
-export type Given = ReadonlyMap<string, Elsewhere> | undefined;
+/** The parameters of a function that is being looked into, by what its call gives them; `undefined`: nothing, as `**kwargs`. */
+export type Given = ReadonlyMap<string, Elsewhere | undefined> | undefined;
+
+/** What a call gives to the parameters of a function that it runs; undefined where some of it has no name, or a decorator may change it. */
+export function givenInside(module: PyModule, functionNode: PyNode, call: PyNode): Given {
+  const given = argumentsByName(module, functionNode, call);
+  // `*args` and `**kwargs` would get the rest.
+  if (given === undefined || given.size !== argumentsOf(call).length) return undefined;
+  if (decoratorsOf(functionNode).some(({ text }) => text !== 'staticmethod')) return undefined;
+  return new Map<string, Elsewhere | undefined>([
+    ...[...given].map(([name, node]) => [name, { module, node }] as const),
+    ...restOf(functionNode).map((name) => [name, undefined] as const),
+  ]);
+}
 
 const MAX_DEPTH = 24;
-const LOADER: Maker = { gives: (path) => path === DATA_LOADER, isClass: () => 'no', outlivesOthers: false };
+const LOADER: Maker = {
+  gives: (path) => canonical(path) === DATA_LOADER,
+  isClass: () => 'no',
+  outlivesOthers: false,
+};
 
 /** A `DataLoader`, wherever it was made, or what hands on its batches. */
 export function isLoader(module: PyModule, data: PyNode, given: Given, depth: number): boolean {

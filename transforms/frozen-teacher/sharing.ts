@@ -9,7 +9,7 @@ import {
   leadsInside,
 } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../src/semantic/flow.js';
-import { valuesGiven } from '../../src/semantic/function-uses.js';
+import { callOf, functionUses, isReachedByText, valuesGiven } from '../../src/semantic/function-uses.js';
 import { shown } from '../../src/semantic/gate.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -19,9 +19,11 @@ import { ask, type Question } from '../../src/semantic/question.js';
 import {
   argumentsOf,
   decoratorsOf,
+  enclosingClass,
   enclosingFunction,
   unparenthesized,
 } from '../../src/semantic/statements.js';
+import { usesElsewhere } from '../../src/semantic/uses-elsewhere.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { valueOf } from '../../src/values/index.js';
 import { isPlainParameter } from '../../src/values/value/parts.js';
@@ -77,6 +79,9 @@ export function isNoNetwork(module: PyModule, expression: PyNode, depth: number)
       return none(node.named[0]) && none(node.named[2]);
     case 'subscript':
       return none(node.value);
+    case 'dictionary_splat':
+    case 'list_splat':
+      return none(node.named[0]);
     case 'attribute':
     case 'identifier': {
       const path = qualifiedName(module, node);
@@ -100,12 +105,75 @@ export function isNoNetwork(module: PyModule, expression: PyNode, depth: number)
 /** A parameter that every call in the project gives such. */
 function isGivenPlain(module: PyModule, parameter: PyNode, depth: number): boolean {
   const owner = enclosingFunction(parameter);
-  const given = owner && valuesGiven(module, owner, parameter);
-  return (
-    given !== undefined &&
-    given.length > 0 &&
-    given.every((each) => isNoNetwork(each.module, each.node, depth + 1))
+  if (owner === undefined) return false;
+  const isPlain = (each: Elsewhere): boolean => isNoNetwork(each.module, each.node, depth + 1);
+  const given = isRest(parameter) ? undefined : valuesGiven(module, owner, parameter);
+  if (given !== undefined) return given.length > 0 && given.every(isPlain);
+  return valuesSpread(module, owner, parameter)?.every(isPlain) === true;
+}
+
+/**
+ * What the calls of a function may give to one of its parameters where they hand on `**options`, or the function takes them:
+ * also what is spread, where that may hold the parameter. Undefined where not all calls show.
+ */
+function valuesSpread(
+  module: PyModule,
+  functionNode: PyNode,
+  parameter: PyNode,
+): readonly Elsewhere[] | undefined {
+  const { name } = functionNode;
+  if (name === undefined || enclosingClass(functionNode) !== undefined) return undefined;
+  if (decoratorsOf(functionNode).length > 0) return undefined;
+  const { uses, unread } = usesElsewhere(module, name, { may: () => true, byName: true });
+  const here = functionUses(module, functionNode).map((node) => ({ module, node }));
+  const callees = [...here, ...uses].filter(({ node }) => roleOf(node) !== 'import');
+  const calls = callees.map(({ module: there, node }) => ({ module: there, node: callOf(node) }));
+  if (unread !== undefined || calls.some(({ node }) => node === undefined)) return undefined;
+  // What nobody calls gives nothing.
+  if (calls.length === 0 && isReachedByText(module, functionNode)) return undefined;
+  if (isRest(parameter) && !isOnlySpread(module, functionNode, parameter)) return undefined;
+  const values = calls.map(({ module: there, node }) =>
+    node === undefined
+      ? undefined
+      : valuesOf(functionNode, parameter, node)?.map((each) => ({ module: there, node: each })),
   );
+  return values.includes(undefined) ? undefined : values.flatMap((each) => each ?? []);
+}
+
+/** Of one call: nothing where the parameter keeps its default, which the caller does not change. */
+function valuesOf(functionNode: PyNode, parameter: PyNode, call: PyNode): readonly PyNode[] | undefined {
+  const names = (functionNode.parameters?.named ?? []).map((each) =>
+    isRest(each) || each.type === 'list_splat_pattern' ? undefined : (each.name ?? each).text,
+  );
+  const given = argumentsOf(call);
+  if (call.arguments?.type !== 'argument_list' || names.slice(0, -1).includes(undefined)) return undefined;
+  if (given.some(({ type }) => type === 'list_splat')) return undefined;
+  const isOther = (each: PyNode, at: number): boolean =>
+    each.type === 'keyword_argument' ? !names.includes(each.name?.text) : names[at] === undefined;
+  const spread = given.filter(({ type }) => type === 'dictionary_splat');
+  const plain = given.filter((each) => !spread.includes(each));
+  if (isRest(parameter)) return [...plain.filter(isOther).map((each) => each.value ?? each), ...spread];
+  const own = plain.find((each, at) =>
+    each.type === 'keyword_argument' ? each.name?.text === parameter.text : names[at] === parameter.text,
+  );
+  const value = own?.type === 'keyword_argument' ? own.value : own;
+  return value === undefined ? undefined : [value];
+}
+
+/** `kwargs` of `**kwargs`. */
+function isRest(parameter: PyNode): boolean {
+  return [parameter.type, parameter.parent?.type].includes('dictionary_splat_pattern');
+}
+
+/** `f(**options)`, and nothing is put into it but what is no network either. */
+function isOnlySpread(module: PyModule, functionNode: PyNode, parameter: PyNode): boolean {
+  return module.occurrences(module.scopeOf(functionNode), parameter.text).every(({ parent }) => {
+    if (parent?.type === 'dictionary_splat' || parent?.type === 'dictionary_splat_pattern') return true;
+    const assignment = parent?.type === 'subscript' ? parent.parent : undefined;
+    const value =
+      assignment?.type === 'assignment' && assignment.left === parent ? assignment.right : undefined;
+    return value !== undefined && isNoNetwork(module, value, 0);
+  });
 }
 
 /** `self.width`, which is only given such. */

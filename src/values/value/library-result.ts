@@ -1,3 +1,4 @@
+import { canonical } from '../../library/library.js';
 import { DATA_LOADER, LOAD } from '../../library/names.js';
 import type { PyModule } from '../../semantic/module.js';
 import type { PyNode } from '../../syntax/node.js';
@@ -13,7 +14,7 @@ export function resultOfLibrary(
   traces: (nodes: readonly PyNode[]) => readonly Trace[],
 ): Trace | undefined {
   // Its batches have a graph where what it was given had one.
-  if (path === DATA_LOADER) return traces(given).includes('graph') ? 'graph' : 'given';
+  if (canonical(path) === DATA_LOADER) return traces(given).includes('graph') ? 'graph' : 'given';
   switch (resultOf(path)) {
     case 'plain':
       return worst(traces(instancesAmong(module, path, given)));
