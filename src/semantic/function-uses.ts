@@ -8,8 +8,9 @@ import { qualifiedName } from './imports.js';
 import { mayBeInstance } from './instance.js';
 import type { PyModule } from './module.js';
 import { argumentsByName } from './parameters.js';
+import { isInstallable, isProgram } from './program.js';
 import { remembered } from './remembered.js';
-import { argumentsOf, enclosingClass } from './statements.js';
+import { argumentsOf, enclosingClass, enclosingFunction } from './statements.js';
 import { usesElsewhere } from './uses-elsewhere.js';
 
 /** Where the file names a function: calls and references, its own recursion left out. */
@@ -62,6 +63,22 @@ export function valuesGiven(
   }
   return values;
 }
+
+/**
+ * All that a parameter is ever given; undefined where code that the project does not show may call its function, or where
+ * nobody does.
+ */
+export const allGiven = remembered(
+  (module: PyModule, parameter: PyNode): readonly Elsewhere[] | undefined => {
+    const owner = enclosingFunction(parameter);
+    if (owner?.parameters?.contains(parameter) !== true) return undefined;
+    const made = owner.name?.text === '__init__' ? enclosingClass(owner) : undefined;
+    const isOpen = isInstallable(module) && !isProgram(module);
+    if (isOpen || isReachedByText(module, made ?? owner)) return undefined;
+    const given = valuesGiven(module, owner, parameter);
+    return given?.length === 0 ? undefined : given;
+  },
+);
 
 /** `def build() -> Net:`, `net: Net = build()`: it gives nothing. By those of parameters and fields, frameworks make objects. */
 function isAnnotation(node: PyNode): boolean {

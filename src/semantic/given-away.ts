@@ -115,13 +115,6 @@ export function isGivenParts(module: PyModule, network: PyNode): boolean {
   );
 }
 
-/** `net(x)`, `net.part` */
-export function isOnlyUsed(read: PyNode): boolean {
-  const { parent } = read;
-  if (parent?.type === 'call') return parent.function === read;
-  return parent?.type === 'attribute' && parent.object === read;
-}
-
 const READING: ReadonlySet<string> = new Set(
   'argument_list binary_operator comparison_operator expression_list interpolation keyword_argument list pair parenthesized_expression return_statement tuple unary_operator'.split(
     ' ',

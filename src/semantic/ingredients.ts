@@ -3,6 +3,7 @@ import { attributeValues } from './attributes.js';
 import { classAround, definitionNamed } from './definitions.js';
 import { definedElsewhere, type Elsewhere } from './elsewhere.js';
 import { definitionOf } from './flow.js';
+import { allGiven } from './function-uses.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
@@ -15,6 +16,8 @@ export interface Ingredients {
   readonly definitions: readonly Elsewhere[];
   /** Dotted names that lead out of the project, and names that are bound nowhere in it. */
   readonly strangers: readonly string[];
+  /** All code that was looked through: these, and the values of the variables on the way. */
+  readonly places: readonly Elsewhere[];
   /** Parameters of the function around it, and attributes of its object, that it hands on as they are. */
   readonly handed: readonly Elsewhere[];
 }
@@ -33,6 +36,7 @@ export function ingredientsOf(
   isClosed: (module: PyModule, call: PyNode) => boolean = () => false,
 ): Ingredients | undefined {
   const definitions: Elsewhere[] = [];
+  const places: Elsewhere[] = [];
   const strangers = new Set<string>();
   const handed: Elsewhere[] = [];
   const seen = new Set<PyNode>();
@@ -43,17 +47,18 @@ export function ingredientsOf(
     if (seen.has(at.node)) continue;
     seen.add(at.node);
     if (seen.size > MAX_VISITED) return undefined;
+    places.push(at);
     if (isDefinition(at.node)) definitions.push(at);
     for (const name of namesIn(at, isClosed)) {
       const { found, stranger, isGiven } = behindName(at, name, definitions);
       pending.push(...found);
       if (stranger !== undefined) strangers.add(stranger);
       if (stranger !== undefined && isEnough(stranger))
-        return { definitions, strangers: [...strangers], handed };
-      if (isGiven) handed.push({ module: at.module, node: wholePath(name) });
+        return { definitions, strangers: [...strangers], places, handed };
+      if (isGiven) handed.push({ module: at.module, node: wholePath(name, at.node) });
     }
   }
-  return { definitions, strangers: [...strangers], handed };
+  return { definitions, strangers: [...strangers], places, handed };
 }
 
 /** Of `model` in `model = Net()`, what it is given there and elsewhere; undefined where a value is none that is written down. */
@@ -96,7 +101,8 @@ interface Behind {
 
 function behindName(at: Elsewhere, name: PyNode, definitions: readonly Elsewhere[]): Behind {
   const { module } = at;
-  const path = qualifiedName(module, wholePath(name));
+  const whole = wholePath(name, at.node);
+  const path = qualifiedName(module, whole);
   if (path !== undefined) {
     const found = leadsTo(module, path);
     return found === undefined ? { found: [], stranger: path } : { found: [found] };
@@ -116,11 +122,15 @@ function behindName(at: Elsewhere, name: PyNode, definitions: readonly Elsewhere
   });
   const put = module.reads(scope, name.text).flatMap(partsPut);
   const found = [...given, ...put].map((node) => ({ module, node }));
-  if (!writes.some((write) => roleOf(write) === 'parameter')) return { found };
+  const parameters = writes.filter((write) => roleOf(write) === 'parameter');
+  if (parameters.length === 0) return { found };
   const values = attributeOfObject(module, name);
   if (values !== undefined) return { found: values.map((node) => ({ module, node })) };
   // Of `Net(args.size)` only a part of what is given is handed on.
-  return { found, isGiven: wholePath(name) === name || classAround(name)?.self === name.text };
+  const isGiven = whole === name || classAround(name)?.self === name.text;
+  const handed = isGiven ? parameters.map((each) => allGiven(module, each)) : [];
+  if (handed.includes(undefined)) return { found, isGiven };
+  return { found: [...found, ...handed.flatMap((each) => each ?? [])] };
 }
 
 /** `block.add_module(key, part)`, `layers.append(part)` */
@@ -148,10 +158,11 @@ function unbound(module: PyModule, name: string): Behind {
   return isOwn ? { found: [] } : { found: [], stranger: name };
 }
 
-/** `a.b.c` of the `a` there. */
-function wholePath(name: PyNode): PyNode {
+/** `a.b.c` of the `a` there, as far as the code goes that is looked through. */
+function wholePath(name: PyNode, code: PyNode): PyNode {
   let whole = name;
-  while (whole.parent?.type === 'attribute' && whole.parent.object === whole) whole = whole.parent;
+  while (whole !== code && whole.parent?.type === 'attribute' && whole.parent.object === whole)
+    whole = whole.parent;
   return whole;
 }
 

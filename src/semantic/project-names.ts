@@ -314,13 +314,6 @@ export function mayInherit({ code }: PyModule, name: string): boolean {
   ).test(code);
 }
 
-/** Whether another file may set an attribute of some object: by its name, or by one that is computed. */
-export function maySet({ code }: PyModule, name: string): boolean {
-  return (
-    new RegExp(`\\.${name}\\s*(?:[-+*/|&]?=(?!=)|,[^=\\n()]*=(?!=))`).test(code) || SETS_BY_TEXT.test(code)
-  );
-}
-
 export const SETS_BY_TEXT =
   /\bsetattr\(|\b__setattr__\b|(?<![.\w])exec\(|(?:\b__dict__\b|\bvars\([^()]*\))(?:\s*\[[^\]\n]*\]\s*=(?!=)|\.(?:update|setdefault)\b)|=\s*(?:[\w.]+\.__dict__\b|vars\()/;
 

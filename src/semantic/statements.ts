@@ -24,6 +24,13 @@ export function enclosingClass(functionNode: PyNode): PyNode | undefined {
   return block?.parent?.type === 'class_definition' ? block.parent : undefined;
 }
 
+/** The class, or else the function, that code is written in; a definition is of itself, or of its class. */
+export function ownerOf(node: PyNode): PyNode | undefined {
+  if (node.type === 'class_definition') return node;
+  const around = node.type === 'function_definition' ? node : enclosingFunction(node);
+  return enclosingClass(around ?? node) ?? around;
+}
+
 /** The statement a node belongs to: the innermost child of a block or of the module that holds it. */
 export function statementOf(node: PyNode): PyNode {
   let child = node;

@@ -115,11 +115,16 @@ function isAskedForParts(read: PyNode): boolean {
 function leavesLoadingAlone({ module, node }: Elsewhere): Answer {
   const isOwn =
     node.type === 'class_definition' &&
-    (OWN_LOADING.some((name) => module.scopeOf(node).has(name)) || hasMetaclass(node));
+    (OWN_LOADING.some((name) => module.scopeOf(node).has(name)) ||
+      hasMetaclass(node) ||
+      module.mentions(RUNS_TEXT));
   const isDecorated =
     node.type === 'class_definition' && decoratorsOf(node).some(({ text }) => text !== 'dataclass');
   return isOwn || isDecorated || !loadsPlainly(module.codeOf(node)) ? 'unknown' : 'yes';
 }
+
+/** `exec("Net." + verb + "_state_dict = take")` */
+const RUNS_TEXT = /(?<![.\w])exec\s*\(/;
 
 function hasMetaclass(classNode: PyNode): boolean {
   return (classNode.superclasses?.named ?? []).some(({ type }) => type === 'keyword_argument');

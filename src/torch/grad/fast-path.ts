@@ -13,11 +13,10 @@ import { remembered } from '../../semantic/remembered.js';
 import { starredDefinition } from '../../semantic/star-imports.js';
 import {
   argumentsOf,
-  enclosingClass,
-  enclosingFunction,
   hasSplat,
   isCallee,
   keywordValue,
+  ownerOf,
   positionalArguments,
   wholeName,
 } from '../../semantic/statements.js';
@@ -202,10 +201,8 @@ function namedIn(alone: PyModule, word: string): readonly Named[] {
       ? takesLayer(alone, whole)
       : qualifiedName(alone, whole)?.startsWith('torch.');
     if (isMade !== true || node.closest('import_from_statement', 'import_statement', 'type')) return [];
-    const around = enclosingFunction(node);
-    const owner = enclosingClass(around ?? node) ?? around;
     return {
-      ...{ owner: owner?.name?.text ?? '', file: alone.path, place: placeOf(alone, node) },
+      ...{ owner: ownerOf(node)?.name?.text ?? '', file: alone.path, place: placeOf(alone, node) },
       isSequenceFirst: isSequenceFirst(node, word),
     };
   });

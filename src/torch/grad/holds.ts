@@ -1,20 +1,23 @@
 import { givesModule } from '../../library/library.js';
 import { isModelMaker, isModuleClass } from '../../library/paths.js';
-import { isAnywhere, isNamedAnywhere } from '../../semantic/anywhere.js';
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { BY_TEXT } from '../../semantic/by-text.js';
+import { isRunByProgram } from '../../semantic/companions.js';
 import { classAround, definitionBehind } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, leadsInside } from '../../semantic/elsewhere.js';
-import { isGivenParts, isOnlyUsed, setsPart } from '../../semantic/given-away.js';
+import { isGivenParts, setsPart } from '../../semantic/given-away.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import { ingredientsOf } from '../../semantic/ingredients.js';
 import type { PyModule } from '../../semantic/module.js';
-import { decoratorsOf, isTarget, methodName } from '../../semantic/statements.js';
-import { readsOf, waysReaching } from '../../semantic/variables.js';
+import { isInstallable } from '../../semantic/program.js';
+import { isTarget, methodName, ownerOf } from '../../semantic/statements.js';
+import { waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { runsOnlyLayers } from '../../values/effects/forward-index.js';
+import { findsByName } from '../../values/effects/found-by-name.js';
+import { homesOf, mayLiveIn } from '../../values/effects/homes.js';
 import { type Maker, madeBy } from '../module/made-by.js';
 import { moduleKind } from '../module/modules.js';
-import { isNeverMade } from './never-made.js';
 
 const NETWORK: Maker = {
   gives: isModelMaker,
@@ -54,9 +57,15 @@ export const UNREAD: KeptState = {
  */
 export function mayHold(module: PyModule, network: PyNode, { owner, file }: Owner): boolean {
   const made = module.memo(classesIn, network);
-  if (made === undefined) return !isNeverMade(module, owner);
-  if (made.names.has(`${file} ${owner}`)) return true;
-  return (!made.isClosed || module.memo(swapsParts, module)) && module.memo(isHandedOn, owner);
+  if (made?.names.has(`${file} ${owner}`)) return true;
+  if (made?.isClosed && !module.memo(swapsParts, module)) return false;
+  if (
+    made === undefined &&
+    (!isRunByProgram(module) || isInstallable(module) || module.memo(findsByName, module))
+  )
+    return true;
+  const homes = homesOf(module, owner);
+  return homes === undefined || mayLiveIn(module, network, homes);
 }
 
 /** What puts a part into a network by a name that is computed, or that no attribute has. */
@@ -100,7 +109,7 @@ function isNewContainer(alone: PyModule, receiver: PyNode): boolean {
 const COMPUTED = new RegExp(`${BY_TEXT.source}|\\.(?:build|create|from_config|from_name|get|instantiate)\\(`);
 
 interface Made {
-  /** The classes and functions of the project that a network is made with. */
+  /** The classes and functions of the project that a network is made with, and those in which that is written; none at the top of a file. */
   readonly names: ReadonlySet<string>;
   /** All of its classes run their own layers only, whatever they are given. */
   readonly isClosed: boolean;
@@ -111,7 +120,7 @@ function classesIn(module: PyModule, network: PyNode): Made | undefined {
   if (madeBy(module, network, NETWORK) !== 'yes' || isGivenParts(module, network)) return undefined;
   const made = ingredientsOf(module, network, undefined, takesNoParts);
   if (made === undefined || made.handed.length > 0) return undefined;
-  const { definitions, strangers } = made;
+  const { definitions, strangers, places } = made;
   if (definitions.some(({ module: home, node }) => COMPUTED.test(home.codeOf(node)))) return undefined;
   // `models.Net = Other`
   if (definitions.some(({ module: home, node }) => isAnywhere(home, node.name?.text ?? '', setsPart)))
@@ -120,7 +129,7 @@ function classesIn(module: PyModule, network: PyNode): Made | undefined {
   const isOfProject = (path: string) => [...homes].some((home) => leadsInside(home, path));
   if (strangers.some(isOfProject)) return undefined;
   return {
-    names: new Set(definitions.map(({ module: home, node }) => `${home.path} ${node.name?.text}`)),
+    names: new Set(places.map(({ module: home, node }) => `${home.path} ${ownerOf(node)?.name?.text ?? ''}`)),
     isClosed: definitions.every((each) => each.node.type === 'function_definition' || runsOnlyLayers(each)),
   };
 }
@@ -138,48 +147,4 @@ function takesNoParts(module: PyModule, call: PyNode): boolean {
 function ownClass(module: PyModule, callee: PyNode): Elsewhere | undefined {
   const node = definitionBehind(module, callee);
   return node && { module, node };
-}
-
-/** Whether some file makes an instance of the class and hands it to others, who may make it a part of a network. */
-function isHandedOn(module: PyModule, owner: string): boolean {
-  return isAnywhere(module, owner, handsOn) || COLLECTED.some((word) => isNamedAnywhere(module, word));
-}
-
-/** By these, classes are found that nobody names. */
-const COLLECTED = ['__init_subclass__', '__subclasses__', 'metaclass'];
-
-function handsOn(alone: PyModule, owner: string): boolean {
-  return alone.words(owner).some((node) => {
-    if (node.type !== 'identifier' || node.closest('import_statement', 'import_from_statement', 'type'))
-      return false;
-    const name = node.parent?.type === 'attribute' && node.parent.object !== node ? node.parent : node;
-    // Its own head, and a base of another: whoever names that names this.
-    if (name.parent?.type === 'class_definition') return decoratorsOf(name.parent).length > 0;
-    if (name.parent?.parent?.type === 'class_definition') return false;
-    const callee = name.parent?.parent?.function?.text;
-    if (name.parent?.type === 'argument_list' && (callee === 'isinstance' || callee === 'super'))
-      return false;
-    const made = name.parent;
-    return made?.type !== 'call' || made.function !== name || !staysApart(alone, made);
-  });
-}
-
-/** A new instance that is called, or is given a name by which it is only called and asked for its own parts. */
-function staysApart(module: PyModule, made: PyNode): boolean {
-  const { parent } = made;
-  const above = parent?.parent;
-  if (isOnlyUsed(made)) {
-    const method = above?.type === 'call' && above.function === parent ? methodName(above) : undefined;
-    // `.cuda()` gives it back.
-    return above === undefined || method === undefined || !givesModule(method) || staysApart(module, above);
-  }
-  const target = parent?.type === 'assignment' ? parent.left : undefined;
-  if (target?.type === 'identifier') return readsOf(module, target).every(isOnlyUsed);
-  const attribute = target?.type === 'attribute' ? target.attribute?.text : undefined;
-  if (attribute === undefined || target?.object?.text !== classAround(target ?? made)?.self)
-    return parent?.type === 'expression_statement';
-  return module.words(attribute).every(({ type, parent: use }) => {
-    if (type !== 'identifier' || use?.type !== 'attribute') return true;
-    return use.parent?.left === use || isOnlyUsed(use);
-  });
 }

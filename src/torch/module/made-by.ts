@@ -3,15 +3,21 @@ import { ACCELERATOR, PLAIN_BASES, UNWRAPS, WRAPS_MODULE } from '../../library/n
 import { isKbitPreparation, isModuleClass, isPeftModelMaker } from '../../library/paths.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { plainAttributes } from '../../semantic/attribute-uses.js';
-import { attributeValues, givesOtherwise, valueJustSet } from '../../semantic/attributes.js';
+import {
+  attributeValues,
+  attributeValuesInProject,
+  givesOtherwise,
+  valueJustSet,
+} from '../../semantic/attributes.js';
 import { attributeOfSelf, calledDefinition, classAround, classBehind } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../semantic/flow.js';
+import { allGiven } from '../../semantic/function-uses.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsByName } from '../../semantic/parameters.js';
 import { isProgram } from '../../semantic/program.js';
-import { mayInherit, maySet } from '../../semantic/project-names.js';
+import { mayInherit } from '../../semantic/project-names.js';
 import { givesReturned, returnsOf } from '../../semantic/returns.js';
 import { starredDefinition } from '../../semantic/star-imports.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
@@ -104,8 +110,10 @@ class Trace {
     // `net = grow(net)` leaves it what it was: all else that it is given is looked at.
     if (this.#seen.has(definition.node)) return 'yes';
     this.#seen.add(definition.node);
-    if (definition.kind === 'parameter' && this.maker.outlivesOthers)
-      return this.#annotation(module, definition.node);
+    if (definition.kind === 'parameter')
+      return this.maker.outlivesOthers
+        ? this.#annotation(module, definition.node)
+        : this.#parameter(module, definition.node, hops);
     const given =
       definition.kind === 'value'
         ? definition.value
@@ -113,6 +121,14 @@ class Trace {
           ? preparedPart(module, definition.node, definition.value)
           : undefined;
     return given?.contains(name) ? 'yes' : this.value(module, given, hops + 1);
+  }
+
+  /** By what it is given wherever its function is called. */
+  #parameter(module: PyModule, parameter: PyNode, hops: number): Answer {
+    const given = allGiven(module, parameter) ?? [];
+    return given.length === 0
+      ? 'unknown'
+      : all(given.map((each) => this.value(each.module, each.node, hops + 1)));
   }
 
   /** `net: nn.Module`. */
@@ -129,11 +145,8 @@ class Trace {
     const attribute = node.type === 'attribute' ? node.attribute?.text : undefined;
     const others = module.around.summaries({ word: 'import', beside: [] }, isProgram);
     if (!isProgram(module) && (others === undefined || others.length === 0)) return true;
-    const answers = [
-      module.around.summaries({ word: name, beside: [] }, mayInherit),
-      attribute === undefined ? [] : module.around.summaries({ word: attribute, beside: [] }, maySet),
-    ];
-    return answers.some((found) => found?.includes(true) ?? true);
+    if (attribute !== undefined) return attributeValuesInProject(module, node) === undefined;
+    return module.around.summaries({ word: name, beside: [] }, mayInherit)?.includes(true) ?? true;
   }
 
   #call(module: PyModule, call: PyNode, hops: number): Answer {

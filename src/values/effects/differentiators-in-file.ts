@@ -12,7 +12,7 @@ import { remembered } from '../../semantic/remembered.js';
 import { isGenerator } from '../../semantic/returns.js';
 import { decoratorsOf, enclosingClass, wholeName } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { aliasOf, type GradUse, gradUses, isFunctionUse } from './grad.js';
+import { aliasOf, type GradUse, gradUses, isFunctionUse, setsFlag } from './grad.js';
 import {
   isAskedForPart,
   isGivenToLibrary,
@@ -49,7 +49,7 @@ export interface Differentiator {
 
 /** Those of one file. */
 export const differentiatorsIn = remembered((module: PyModule): readonly Differentiator[] => {
-  const uses = [...gradUses(module), ...runsTaken(module)];
+  const uses = [...gradUses(module).filter((use) => !setsFlag(use)), ...runsTaken(module)];
   const imported = importedWith(module);
   if (uses.length === 0) return imported;
   const values = [...valuesWith(module, uses), ...aliasesWith(module, uses)];

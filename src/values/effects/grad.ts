@@ -69,6 +69,11 @@ export function isFunctionUse({ node, words }: GradUse): boolean {
   return /^(?:uses|takes)\b/.test(words) && !isCallee(wholeName(node));
 }
 
+/** `p.requires_grad = True`, `x.requires_grad_()`: does the same in both modes. What the gradient is for shows by itself. */
+export function setsFlag({ node }: GradUse): boolean {
+  return /^requires_grad_?$/.test(node.text);
+}
+
 /** What holds it from then on: `score` of `score = partial(torch.autograd.grad)`. */
 export function aliasOf(use: GradUse): PyNode | undefined {
   const whole = wholeName(use.node);

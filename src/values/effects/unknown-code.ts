@@ -24,6 +24,7 @@ import { putsOnObject, setsMade } from './foreign-layers.js';
 import { forwardFacts, ITERATED, iterationRuns, runsOnlyLayers } from './forward-index.js';
 import { SETS_MODE } from './grad.js';
 import { isHandedOnByName } from './handed-on.js';
+import { mayBeCalled } from './homes.js';
 import { bound, isMixedIn, isRunByCall, runsOfGiven } from './inherited.js';
 import { isAskedAsNetwork } from './strangers.js';
 
@@ -223,7 +224,8 @@ export function functionTaking(module: PyModule, call: PyNode): Suspect | undefi
     (each) =>
       !CALLED.has(each.name) &&
       (mayTake(each.arity, given) || mayTake(each.arity, bound(given))) &&
-      isHandedOn(module, each),
+      isHandedOn(module, each) &&
+      (each.isValue || mayBeCalled(module, call, each.name)),
   );
 }
 
