@@ -62,7 +62,7 @@ export const detachLoggedTensor: Transform<LogSite> = {
     requires: {},
     docs: {
       why: 'A loss or an output that is kept for a plot or a log keeps its autograd graph alive with it. Where nothing runs backward through it, that is one set of activations per kept step; where backward has run, only the nodes of the graph stay, in host memory. A meter that adds the values up chains the graphs of all steps.',
-      does: 'Adds `.detach()` to the value in `history["loss"] = loss`, `history[k].append(loss)`, `totals["loss"] += loss`, `self.losses.append(loss)`, `self.total += loss`, `rows.append((step, loss))`, `meter.update(loss, n)` and `best = loss` (a variable that is a number before the loop and is read in later rounds), in loops and methods that call `backward()` and in the `training_step` of Lightning. Never `.item()`, which would wait for the GPU.',
+      does: 'Adds `.detach()` to the value in `history["loss"] = loss`, `history[k].append(loss)`, `totals["loss"] += loss`, `self.losses.append(loss)`, `self.total += loss`, `rows.append((step, loss))`, `meter.update(loss, n)` and `best = loss` or `self.best = loss` (what is a number at first and is read in later rounds), in loops and methods that call `backward()` and in the `training_step` of Lightning. Never `.item()`, which would wait for the GPU.',
       refuses: [
         'the value is a Python number on one path: it has no `.detach()`',
         'torch is not imported by a file that trains as it does: unsafe',

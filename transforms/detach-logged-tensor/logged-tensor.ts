@@ -1,3 +1,4 @@
+import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { attributeValues } from '../../src/semantic/attributes.js';
 import { classAround, classBehind, methodNamed } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
@@ -71,24 +72,46 @@ export const loggedTensors = remembered((module: PyModule): readonly LoggedTenso
   ];
 });
 
-/** `best = loss`, of a variable that is a number before the loop, and that the rounds which follow read. */
+/** `best = loss`, `self.best = loss`, of what starts as a number and is read in later rounds. */
 function carried(module: PyModule, assignment: PyNode, loop: PyNode): readonly LoggedTensor[] {
   const store = assignment.type === 'assignment' ? assignment.left : undefined;
   const value = assignment.right;
-  if (store?.type !== 'identifier' || value === undefined || statementOf(assignment).named[0] !== assignment)
+  if (store === undefined || value === undefined || statementOf(assignment).named[0] !== assignment)
     return [];
   if (unparenthesized(value).type !== 'identifier' || assignment.parent?.type === 'assignment') return [];
-  const scope = module.resolve(store);
+  const isCarried = store.type === 'attribute' ? isCarriedByObject : isCarriedByLoop;
+  return isCarried(module, store, loop) ? [{ values: [value], store, root: store, kind: 'carried' }] : [];
+}
+
+/** A variable that is a number before the loop, and that the rounds which follow read. */
+function isCarriedByLoop(module: PyModule, store: PyNode, loop: PyNode): boolean {
+  const scope = store.type === 'identifier' ? module.resolve(store) : undefined;
   const writes = scope === undefined ? [] : module.writes(scope, store.text);
   const isStart = (write: PyNode): boolean => !loop.contains(write) && isNumberGiven(module, write);
   // Changed in place, the loss would be changed with it.
   const isPlain = writes.every((write) => definitionOf(write).kind === 'value');
-  if (scope === undefined || !isPlain || !writes.some(isStart)) return [];
+  if (scope === undefined || !isPlain || !writes.some(isStart)) return false;
   // Nothing but the next round leads back.
-  const isReadLater = readsReached(module, scope, store.text, [store]).some(
+  return readsReached(module, scope, store.text, [store]).some(
     (read) => loop.contains(read) && read.start < store.start,
   );
-  return isReadLater ? [{ values: [value], store, root: store, kind: 'carried' }] : [];
+}
+
+/** `self.best`, which is a number elsewhere, is only ever set whole, and is compared. */
+function isCarriedByObject(module: PyModule, store: PyNode): boolean {
+  const around = classAround(store);
+  if (around === undefined || store.object?.text !== around.self) return false;
+  const uses = attributeUses(module, around.classNode, store.attribute?.text ?? '');
+  const writes = uses.filter(({ kind }) => kind !== 'read').map(({ node }) => node);
+  const isPlain = ({ parent }: PyNode): boolean => parent?.type === 'assignment';
+  const isStart = (write: PyNode): boolean =>
+    write.parent?.left === write &&
+    write.parent.right !== undefined &&
+    valueOf(module, write.parent.right).isNumber === 'yes';
+  const isCompared = uses.some(
+    ({ kind, node }) => kind === 'read' && node.parent?.type === 'comparison_operator',
+  );
+  return isCompared && writes.every(isPlain) && writes.some(isStart);
 }
 
 function isNumberGiven(module: PyModule, write: PyNode): boolean {
