@@ -43,7 +43,7 @@ export const PYTHON_ROWS: readonly Group[] = [
   group('datetime.datetime.', text, 'isoformat strftime'),
   group(
     'time.',
-    { gives: 'number', harmless: true },
+    { gives: 'plain', harmless: true },
     'monotonic monotonic_ns perf_counter perf_counter_ns process_time process_time_ns thread_time thread_time_ns time time_ns',
   ),
 

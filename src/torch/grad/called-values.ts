@@ -99,7 +99,9 @@ function collectMade(alone: PyModule, call: PyNode, found: Found, seen: Set<PyNo
 function collectAttribute(alone: PyModule, attribute: PyNode, found: Found, seen: Set<PyNode>): void {
   const name = attribute.attribute?.text ?? '';
   const { object } = attribute;
-  if (definitionBehind(alone, attribute) !== undefined || object === undefined) return;
+  const definition = definitionBehind(alone, attribute);
+  if (definition?.type === 'function_definition') found.functions.push(definition);
+  if (definition !== undefined || object === undefined) return;
   if (keepsGiven(name)) found.containers.push(object);
   else if (!isLayers(alone, attribute)) {
     const values = attributeValues(alone, attribute);

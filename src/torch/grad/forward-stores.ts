@@ -21,6 +21,7 @@ import {
   argumentValue,
   contextManagers,
   enclosingClass,
+  enclosingFunction,
   enclosingWiths,
   givenTo,
   isTarget,
@@ -225,7 +226,9 @@ function givenName(module: PyModule, functionNode: PyNode, put: PyNode, target: 
   const value = parameter.node.parent?.value;
   const isShared =
     value !== undefined && !/^(?:none|true|false|integer|float|string|tuple)$/.test(value.type);
-  if (!isShared && functionNode.name?.text !== 'forward') return undefined;
+  // `def inner(net, x): net.last = fn(net, x)`, which a decorator has put in place of a forward.
+  const isInner = target.type === 'attribute' && enclosingFunction(functionNode) !== undefined;
+  if (!isShared && !isInner && functionNode.name?.text !== 'forward') return undefined;
   // `with graph.local_scope():` puts back what was there.
   const isLocal = enclosingWiths(target).some((each) =>
     contextManagers(each).some(({ text }) => text === `${root.text}.local_scope()`),

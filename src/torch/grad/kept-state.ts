@@ -3,7 +3,7 @@ import { AUTOGRAD_FUNCTIONS } from '../../library/names.js';
 
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { summariesTogether } from '../../semantic/companions.js';
-import { ancestryOf, attributeOfSelf, calledDefinition } from '../../semantic/definitions.js';
+import { ancestryOf, attributeOfSelf, calledDefinition, methodNamed } from '../../semantic/definitions.js';
 import { isMissing, makerOf } from '../../semantic/elsewhere.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isMethodOfProject } from '../../semantic/project-names.js';
@@ -99,7 +99,7 @@ function keptIn(module: PyModule, name: string): ForwardKeeps {
     const owner = classNode?.name?.text;
     if (classNode === undefined || owner === undefined) continue;
     if (isRun && !mayRunInForward(module, classNode, method)) continue;
-    if (moduleKind(module, classNode).isModule === 'no') continue;
+    if (moduleKind(module, classNode).isModule === 'no' && !isCallable(module, classNode)) continue;
     // What other methods of the file leave by themselves is asked where they are called.
     const stored = isRun ? statesLeft(module, classNode, method, owner) : [];
     const left = [...stored, ...statesCached(module, method, owner)];
@@ -118,6 +118,11 @@ function keptIn(module: PyModule, name: string): ForwardKeeps {
     if (own !== '') add(`method ${own}`);
   }
   return { states: [...states.values()], calls: [...calls.values()] };
+}
+
+/** An object that is called as a network is, and may be around one. */
+function isCallable(module: PyModule, classNode: PyNode): boolean {
+  return methodNamed(module, classNode, '__call__') !== undefined;
 }
 
 /** A property runs where it is read. */

@@ -13,8 +13,9 @@ import {
 } from '../../semantic/statements.js';
 import { plainString } from '../../semantic/strings.js';
 import type { PyNode } from '../../syntax/node.js';
+import { isBaseBesideOthers } from '../../values/effects/inherited.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
-import { runsInForward } from '../module/modules.js';
+import { moduleKind, runsInForward } from '../module/modules.js';
 import { cachesGraph, keysOfDecorators } from './caching.js';
 import { calledBehind, givenByCalls, heirsNamed, putUnder } from './called-values.js';
 import { changesOf, type Store, storesOf } from './forward-stores.js';
@@ -130,6 +131,8 @@ const LOOKS = {
     })),
   }),
   method: doneByReplacing,
+  /** A class whose method takes the place of another base's: `class Both(Tap, Net)`. */
+  mixed: (alone: PyModule, name: string): Done => ({ ...NOTHING, isAny: isBaseBesideOthers(alone, name) }),
   /** `measure.backward(grad)` by hand, for what it gives: of an autograd function, it has a graph as others do. */
   backward: (alone: PyModule, name: string): Done => ({ ...NOTHING, isAny: takesResult(alone, name) }),
 };
@@ -157,12 +160,28 @@ function takesResult(alone: PyModule, name: string): boolean {
 /** `Net.encode = other`: what runs there instead is not in the class. Or a method of a class below one of another file. */
 function doneByReplacing(alone: PyModule, name: string): Done {
   if (replacesMethod(alone, name)) return { ...NOTHING, isAny: true };
-  const overrides = functionsByName(alone, name).filter((method) => {
+  const overrides: PyNode[] = [];
+  const mixed: string[] = [];
+  for (const method of functionsByName(alone, name)) {
     const classNode = enclosingClass(method);
-    if (classNode === undefined || runsInForward(alone, method)) return false;
-    return ancestryOf(alone, classNode).imported.some((path) => !isOfKnownPackage(path));
-  });
-  return doneBy(alone, overrides);
+    // Of a network, it is looked at with the forward that runs it.
+    const isPlain = classNode === undefined || moduleKind(alone, classNode).isModule === 'no';
+    if (!isPlain && runsInForward(alone, method)) continue;
+    const { imported, unknown } = classNode ? ancestryOf(alone, classNode) : { imported: [], unknown: false };
+    // `{"note": note}` of a class that is made by a call.
+    const isMember =
+      classNode === undefined && changesOf(alone, method).some((each) => each.name !== undefined);
+    if (isMember || imported.some((path) => !isOfKnownPackage(path))) overrides.push(method);
+    else if (classNode !== undefined && !unknown && keepsAny(alone, method))
+      mixed.push(classNode.name?.text ?? '');
+  }
+  const done = doneBy(alone, overrides);
+  return { ...done, hands: [...done.hands, ...mixed.map((each) => `mixed ${each}`)] };
+}
+
+function keepsAny(alone: PyModule, method: PyNode): boolean {
+  const { kept, hands, isAny } = doneBy(alone, [method]);
+  return kept.length > 0 || hands.length > 0 || isAny === true;
 }
 
 function replacesMethod(alone: PyModule, name: string): boolean {

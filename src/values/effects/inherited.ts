@@ -82,7 +82,8 @@ export const isMixedIn = remembered((module: PyModule, mixin: string): boolean =
   );
 });
 
-function isBaseBesideOthers(alone: PyModule, name: string): boolean {
+/** `class Both(Tap, Net)` */
+export function isBaseBesideOthers(alone: PyModule, name: string): boolean {
   return alone.words(name).some((node) => {
     const bases = node.closest('class_definition')?.superclasses;
     return bases?.contains(node) === true && bases.named.length > 1;
