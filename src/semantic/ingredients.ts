@@ -18,6 +18,8 @@ export interface Ingredients {
   readonly strangers: readonly string[];
   /** All code that was looked through: these, and the values of the variables on the way. */
   readonly places: readonly Elsewhere[];
+  /** The variables of files on the way, which others may set. */
+  readonly variables: readonly Elsewhere[];
   /** Parameters of the function around it, and attributes of its object, that it hands on as they are. */
   readonly handed: readonly Elsewhere[];
 }
@@ -37,6 +39,7 @@ export function ingredientsOf(
 ): Ingredients | undefined {
   const definitions: Elsewhere[] = [];
   const places: Elsewhere[] = [];
+  const variables: Elsewhere[] = [];
   const strangers = new Set<string>();
   const handed: Elsewhere[] = [];
   const seen = new Set<PyNode>();
@@ -52,13 +55,15 @@ export function ingredientsOf(
     for (const name of namesIn(at, isClosed)) {
       const { found, stranger, isGiven } = behindName(at, name, definitions);
       pending.push(...found);
+      if (found.length > 0 && at.module.resolve(name) === at.module.scope)
+        variables.push({ module: at.module, node: name });
       if (stranger !== undefined) strangers.add(stranger);
       if (stranger !== undefined && isEnough(stranger))
-        return { definitions, strangers: [...strangers], places, handed };
+        return { definitions, strangers: [...strangers], places, variables, handed };
       if (isGiven) handed.push({ module: at.module, node: wholePath(name, at.node) });
     }
   }
-  return { definitions, strangers: [...strangers], places, handed };
+  return { definitions, strangers: [...strangers], places, variables, handed };
 }
 
 /** Of `model` in `model = Net()`, what it is given there and elsewhere; undefined where a value is none that is written down. */

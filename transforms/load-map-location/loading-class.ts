@@ -2,8 +2,10 @@ import { givesModule, packageOf, row } from '../../src/library/library.js';
 import { PLAIN_BASES, WRAPS_MODULE } from '../../src/library/names.js';
 import { isModuleClass } from '../../src/library/paths.js';
 import { type Answer, all } from '../../src/semantic/answer.js';
+import { isAnywhere } from '../../src/semantic/anywhere.js';
 import { ancestryOf, definitionNamed } from '../../src/semantic/definitions.js';
 import { definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
+import { setsPart } from '../../src/semantic/given-away.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import { ingredientsOf } from '../../src/semantic/ingredients.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -61,6 +63,9 @@ export function isCopyingClass(module: PyModule, classNode: PyNode): Answer {
 export function hasCopyingParts(module: PyModule, making: PyNode): Answer {
   const made = ingredientsOf(module, making);
   if (made === undefined || !made.strangers.every(loadsAsUsual) || made.handed.some(mayBecomePart))
+    return 'unknown';
+  // `making.KIND = Other`
+  if (made.variables.some(({ module: home, node }) => isAnywhere(home, node.text, setsPart)))
     return 'unknown';
   return all(made.definitions.map(leavesLoadingAlone));
 }

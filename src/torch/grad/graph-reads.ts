@@ -41,7 +41,9 @@ const ALL = 'all';
 
 /** Whether somebody reads with its graph what goes by a name. `isHeld`: what was put into it. */
 export function isReadInProject(module: PyModule, name: string, isHeld: boolean): boolean {
-  if (module.memo(isHeld ? findReadIn : findRead, name)) return true;
+  // `self._buffers["last"] = y`: torch itself hands these out.
+  if (/^_(?:buffers|parameters|modules)$/.test(name) || module.memo(isHeld ? findReadIn : findRead, name))
+    return true;
   if (name.endsWith('()')) return false;
   // Then what is assigned to it may not be what is read.
   return [name, ...TAKERS].some((each) => isAnywhere(module, each, takesAssignments));

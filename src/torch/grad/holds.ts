@@ -120,11 +120,14 @@ function classesIn(module: PyModule, network: PyNode): Made | undefined {
   if (madeBy(module, network, NETWORK) !== 'yes' || isGivenParts(module, network)) return undefined;
   const made = ingredientsOf(module, network, undefined, takesNoParts);
   if (made === undefined || made.handed.length > 0) return undefined;
-  const { definitions, strangers, places } = made;
+  const { definitions, strangers, places, variables } = made;
   if (definitions.some(({ module: home, node }) => COMPUTED.test(home.codeOf(node)))) return undefined;
   // `models.Net = Other`
-  if (definitions.some(({ module: home, node }) => isAnywhere(home, node.name?.text ?? '', setsPart)))
-    return undefined;
+  const names = [...definitions, ...variables].map(({ module: home, node }) => ({
+    home,
+    name: (node.name ?? node).text,
+  }));
+  if (names.some(({ home, name }) => isAnywhere(home, name, setsPart))) return undefined;
   const homes = new Set([module, ...definitions.map((each) => each.module)]);
   const isOfProject = (path: string) => [...homes].some((home) => leadsInside(home, path));
   if (strangers.some(isOfProject)) return undefined;
