@@ -314,6 +314,11 @@ export function mayInherit({ code }: PyModule, name: string): boolean {
   ).test(code);
 }
 
+/** Whether a file may set some attribute by a name that is computed: `setattr(self, key, net)`. */
+export function setsSomeByText({ code }: PyModule): boolean {
+  return SETS_BY_TEXT.test(code);
+}
+
 export const SETS_BY_TEXT =
   /\bsetattr\(|\b__setattr__\b|(?<![.\w])exec\(|(?:\b__dict__\b|\bvars\([^()]*\))(?:\s*\[[^\]\n]*\]\s*=(?!=)|\.(?:update|setdefault)\b)|=\s*(?:[\w.]+\.__dict__\b|vars\()/;
 

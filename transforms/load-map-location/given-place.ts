@@ -5,13 +5,11 @@ import { busyProperty } from '../../src/semantic/busy-property.js';
 import { definitionBehind } from '../../src/semantic/definitions.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import type { Definition } from '../../src/semantic/flow.js';
-import { isReachedByText, valuesGiven } from '../../src/semantic/function-uses.js';
+import { allGiven } from '../../src/semantic/function-uses.js';
 import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { isInstallable } from '../../src/semantic/program.js';
 import {
   argumentsOf,
-  enclosingFunction,
   keywordValue,
   methodName,
   receiverOf,
@@ -83,9 +81,7 @@ export function isPresent(module: PyModule, place: PyNode, hops = 0): boolean {
 /** What a variable is given, also as a parameter by all calls. */
 function givenBy(module: PyModule, way: Definition): readonly Elsewhere[] | undefined {
   if (way.kind === 'value') return [{ module, node: way.value }];
-  const taker = way.kind === 'parameter' ? enclosingFunction(way.node) : undefined;
-  if (taker === undefined || isInstallable(module) || isReachedByText(module, taker)) return undefined;
-  return valuesGiven(module, taker, way.node);
+  return way.kind === 'parameter' ? allGiven(module, way.node) : undefined;
 }
 
 /** `s` of `lambda s, location: s` */

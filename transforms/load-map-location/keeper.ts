@@ -5,12 +5,12 @@ import { caughtHere } from '../../src/semantic/catching.js';
 import { ancestryOf } from '../../src/semantic/definitions.js';
 import { type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
-import { isReachedByText, valuesGiven } from '../../src/semantic/function-uses.js';
+import { allGiven } from '../../src/semantic/function-uses.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { isAlwaysAfter, isAlwaysFollowed } from '../../src/semantic/paths.js';
-import { isInstallable } from '../../src/semantic/program.js';
 import { enclosingFunction, methodName, ownNodes, receiverOf } from '../../src/semantic/statements.js';
+import { writesOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModel } from '../../src/torch/module/model-value.js';
 
@@ -66,17 +66,9 @@ export function isUsedAsNetwork(module: PyModule, value: PyNode): boolean {
 /** By what made it; what a parameter gets, in the whole project, counts where nobody else can call the function. */
 function isMadeNetwork(module: PyModule, value: PyNode): boolean {
   if (isModel(module, value) === 'yes') return true;
-  const taker = enclosingFunction(value);
-  const scope = value.type === 'identifier' ? module.resolve(value) : undefined;
-  const [write, ...others] = scope === undefined ? [] : module.writes(scope, value.text);
-  if (taker === undefined || scope?.node !== taker || write === undefined || others.length > 0) return false;
-  if (roleOf(write) !== 'parameter' || isInstallable(module) || isReachedByText(module, taker)) return false;
-  const given = valuesGiven(module, taker, write);
-  return (
-    given !== undefined &&
-    given.length > 0 &&
-    given.every((each) => isModel(each.module, each.node) === 'yes')
-  );
+  const [write, ...others] = writesOf(module, value);
+  if (write === undefined || others.length > 0 || roleOf(write) !== 'parameter') return false;
+  return allGiven(module, write)?.every((each) => isModel(each.module, each.node) === 'yes') === true;
 }
 
 /** What a function asks of a value that only modules have, whenever it comes to this place. */

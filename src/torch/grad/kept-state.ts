@@ -99,7 +99,7 @@ function keptIn(module: PyModule, name: string): ForwardKeeps {
     const owner = classNode?.name?.text;
     if (classNode === undefined || owner === undefined) continue;
     if (isRun && !mayRunInForward(module, classNode, method)) continue;
-    if (moduleKind(module, classNode).isModule === 'no' && !isCallable(module, classNode)) continue;
+    if (moduleKind(module, classNode).isModule === 'no' && !isLikeNetwork(module, classNode)) continue;
     // What other methods of the file leave by themselves is asked where they are called.
     const stored = isRun ? statesLeft(module, classNode, method, owner) : [];
     const left = [...stored, ...statesCached(module, method, owner)];
@@ -120,9 +120,10 @@ function keptIn(module: PyModule, name: string): ForwardKeeps {
   return { states: [...states.values()], calls: [...calls.values()] };
 }
 
-/** An object that is called as a network is, and may be around one. */
-function isCallable(module: PyModule, classNode: PyNode): boolean {
-  return methodNamed(module, classNode, '__call__') !== undefined;
+/** An object that is called and asked as a network is, and may be around one. */
+function isLikeNetwork(module: PyModule, classNode: PyNode): boolean {
+  const has = (name: string): boolean => methodNamed(module, classNode, name) !== undefined;
+  return has('__call__') && (has('eval') || has('__getattr__'));
 }
 
 /** A property runs where it is read. */

@@ -17,7 +17,7 @@ import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsByName } from '../../semantic/parameters.js';
 import { isProgram } from '../../semantic/program.js';
-import { mayInherit } from '../../semantic/project-names.js';
+import { mayInherit, setsSomeByText } from '../../semantic/project-names.js';
 import { givesReturned, returnsOf } from '../../semantic/returns.js';
 import { starredDefinition } from '../../semantic/star-imports.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
@@ -145,7 +145,10 @@ class Trace {
     const attribute = node.type === 'attribute' ? node.attribute?.text : undefined;
     const others = module.around.summaries({ word: 'import', beside: [] }, isProgram);
     if (!isProgram(module) && (others === undefined || others.length === 0)) return true;
-    if (attribute !== undefined) return attributeValuesInProject(module, node) === undefined;
+    if (attribute !== undefined) {
+      const byText = module.around.summaries({ word: attribute, beside: [] }, setsSomeByText);
+      return attributeValuesInProject(module, node) === undefined || byText?.includes(true) !== false;
+    }
     return module.around.summaries({ word: name, beside: [] }, mayInherit)?.includes(true) ?? true;
   }
 
