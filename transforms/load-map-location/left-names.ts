@@ -80,7 +80,9 @@ class Leaving {
     let at = statementOf(write);
     while (at.parent !== undefined && !at.parent.contains(this.place)) at = at.parent;
     const isMaker = at.parent?.contains(this.place) === true && givesOnly(this.module, at, write.text);
-    return isMaker && ownsItsLines(this.module, at) ? at : undefined;
+    // What somebody has written about it is not ours to take.
+    const hasRemark = [...at.walk()].some(({ type }) => type === 'comment');
+    return isMaker && !hasRemark && ownsItsLines(this.module, at) ? at : undefined;
   }
 }
 
