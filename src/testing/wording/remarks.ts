@@ -1,7 +1,7 @@
 import type { PyNode } from '../../syntax/node.js';
 import type { PythonParser } from '../../syntax/parser.js';
 import type { FixtureCase } from '../fixtures.js';
-import { aboutOf, filesOf, type Means, type Tier, tiersOf } from './tiers.js';
+import { aboutOf, filesOf, INPUT, type Means, type Tier, tiersOf } from './tiers.js';
 
 /** How a remark is written: as a comment, as the string that documents a function, class or module, or as a string for people. */
 export type Remark = 'comment' | 'docstring' | 'string';
@@ -37,18 +37,25 @@ export function swayed(
   for (const fixture of fixtures) {
     const files = filesOf(fixture);
     if (files === undefined) continue;
+    const tiers = tiersOf(means, fixture, files);
     const said = new Map(
       [...files].map(([path, text]) => {
-        const places = path.endsWith('.py') ? placesIn(means.parser, text, remark) : [];
+        const all = path.endsWith('.py') ? placesIn(means.parser, text, remark) : [];
+        const places = path === INPUT ? all.filter((place) => stays(tiers, place)) : all;
         remarks += places.length;
         return [path, withRemarks(text, places, remark)];
       }),
     );
-    const [before, after] = [files, said].map((each) => shown(tiersOf(means, fixture, each)));
+    const [before, after] = [tiers, tiersOf(means, fixture, said)].map(shown);
     if (before !== undefined && after !== undefined && before !== after)
       found.push({ at: `${aboutOf(fixture)}/${fixture.name}`, before, after });
   }
   return { swayed: found, remarks };
+}
+
+/** In code that no fix takes away: a remark goes with the code around it only if a person agrees. */
+function stays(tiers: readonly Tier[], place: number): boolean {
+  return !tiers.some(({ takes }) => takes.some(({ start, end }) => start < place && place < end));
 }
 
 function shown(tiers: readonly Tier[]): string {

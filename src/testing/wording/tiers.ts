@@ -2,6 +2,7 @@ import { createEngine } from '../../engine/engine.js';
 import { Neighbours } from '../../engine/neighbours.js';
 import type { PythonParser } from '../../syntax/parser.js';
 import { decode } from '../../text/decode.js';
+import type { Span } from '../../text/lines.js';
 import type { Transform } from '../../toolkit/contract.js';
 import { defaultsOf } from '../defaults.js';
 import { doorOf, type FixtureCase } from '../fixtures.js';
@@ -19,9 +20,12 @@ export interface Tier {
   readonly tier: string;
   /** Why it is no better. */
   readonly why: readonly string[];
+  /** The code that its fix takes away. */
+  readonly takes: readonly Span[];
 }
 
-const INPUT = 'input.py';
+/** Where the file stands that a fixture is about. */
+export const INPUT = 'input.py';
 
 /** The files of a fixture by path; undefined where its input is no text. */
 export function filesOf({ input, project }: FixtureCase): Files | undefined {
@@ -54,10 +58,11 @@ export function tiersOf({ parser, transforms }: Means, fixture: FixtureCase, fil
   });
   const scan = engine.scan({ path: INPUT, source: { ...decoded.source, text } });
   if (scan.kind === 'skipped') return [];
-  return scan.findings.map(({ at, transform, refusal, safety, questions }) => ({
+  return scan.findings.map(({ at, transform, refusal, safety, questions, fix }) => ({
     line: at.line,
     id: transform,
     tier: refusal === undefined ? safety : 'refused',
     why: refusal === undefined ? questions.map((each) => each.text) : [refusal],
+    takes: fix?.edits.filter(({ text: instead }) => instead === '') ?? [],
   }));
 }
