@@ -16,7 +16,6 @@ import {
   ask,
   behindBracket,
   canonical,
-  caughtHere,
   contextManagers,
   countsOn,
   enclosingWiths,
@@ -42,6 +41,7 @@ import {
   statementOf,
   type Transform,
 } from '../src/toolkit/index.js';
+import { isErrorFinal } from './load-map-location/error-again.js';
 import { isPlacedOnCpu, isPresent, onlyNames, placeGiven } from './load-map-location/given-place.js';
 import { isNetwork, isOnlyForOptimizers } from './load-map-location/keeper.js';
 import { hasTensorSettings } from './load-map-location/kept-settings.js';
@@ -234,7 +234,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         ask('unreached-name')`Is the result of \`${checkpoint}\` out of reach of ${readerInFile(module)}?`,
       )
       .require(
-        isThere || caughtHere(call, ERRORS) === undefined ? 'yes' : 'unknown',
+        isThere || isErrorFinal(call, ERRORS) ? 'yes' : 'unknown',
         ask(
           'error-unneeded',
         )`Does the \`except\` around \`${checkpoint}\` work as well without the error of a missing GPU?`,

@@ -9,7 +9,7 @@ import { argumentsOf, decoratorsOf, isTarget } from '../../src/semantic/statemen
 import { plainString } from '../../src/semantic/strings.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isBound } from './loading-names.js';
-import { isOptions, setsOtherByText } from './plain-option.js';
+import { beginningsSet, isOptions } from './plain-option.js';
 
 /** What an object is: an instance of a class of the project, such a class itself, or the options of a command line. */
 export interface Owner extends Elsewhere {
@@ -44,16 +44,25 @@ export function isSetOtherwise({ module, node }: Owner, name: string): boolean {
     look(module.alone, word) || module.around.summaries({ word, beside: [] }, look)?.includes(true) !== false;
   const { elsewhere } = lineageOf(module, node);
   return (
-    [name, node.name?.text ?? name].some((word) => isAny(word, setsWhereNamed)) ||
-    elsewhere.some((base) => setsOtherByText(base.module.alone)) ||
+    [name, node.name?.text ?? name].some((word) => setsNamed(module, word, name)) ||
+    elsewhere.some((base) => mayBegin(beginningsSet(base.module.alone), name)) ||
     isAny(name, registers) ||
     ['setattr', '__setattr__', '__dict__', 'vars'].some((word) => isAny(word, setsAny))
   );
 }
 
+function setsNamed(module: PyModule, word: string, name: string): boolean {
+  const others = module.around.summaries({ word, beside: [] }, beginningsWhereNamed);
+  return [beginningsWhereNamed(module.alone, word), ...(others ?? [['']])].some((all) => mayBegin(all, name));
+}
+
 /** In a file whose code has the word: one that only speaks of it sets nothing of it. */
-function setsWhereNamed(alone: PyModule, word: string): boolean {
-  return alone.words(word).length > 0 && setsOtherByText(alone);
+function beginningsWhereNamed(alone: PyModule, word: string): readonly string[] {
+  return alone.words(word).length > 0 ? beginningsSet(alone) : [];
+}
+
+function mayBegin(beginnings: readonly string[], name: string): boolean {
+  return beginnings.some((each) => name.startsWith(each));
 }
 
 function registers({ text }: PyModule, name: string): boolean {

@@ -56,6 +56,9 @@ function takesTexts(loop: PyNode): boolean {
     // `"bias" in name`
     if (node.type === 'comparison_operator')
       return node.named[0]?.type === 'string' && node.named[1]?.text === name && /\bin\b/.test(node.text);
+    // `net.state_dict()[name]`
+    if (node.type === 'subscript' && node.subscript?.text === name)
+      return node.value !== undefined && methodName(node.value) === 'state_dict';
     if (node.type !== 'call' || receiverOf(node)?.text !== name) return false;
     const method = methodName(node) ?? '';
     return OF_TEXT.has(method) || (method === 'split' && argumentsOf(node)[0]?.type === 'string');
@@ -76,7 +79,11 @@ function isSurelyDone(node: PyNode, first: PyNode | undefined): boolean {
 function doneFirst(loop: PyNode): PyNode | undefined {
   if (loop.type === 'for_statement') {
     const first = loop.body?.named.find(({ type }) => type !== 'comment');
-    return first?.type === 'expression_statement' ? first : undefined;
+    return first?.type === 'if_statement'
+      ? first.condition
+      : first?.type === 'expression_statement'
+        ? first
+        : undefined;
   }
   const parts = loop.type === 'for_in_clause' ? (loop.parent?.named ?? []) : [];
   const [made, , asked, ...more] = parts;

@@ -83,6 +83,12 @@ export const HOLDS_VALUE =
 export const REPACKS: ReadonlySet<string> = new Set(
   'OrderedDict copy deepcopy defaultdict dict enumerate iter list next reversed sorted tqdm tuple'.split(' '),
 );
+
+/** What the container of such a call holds. */
+export function repacked(name: string, holds: Holds): Holds {
+  return holds === 'pairs' && (name === 'dict' || name === 'OrderedDict') ? 'mapping' : holds;
+}
+
 /** What makes the loaded tensor itself a part of a module. */
 export const MAKES_STATE =
   /(?:^|\.)(?:Parameter|Buffer|setattr|register_buffer|register_parameter|from_pretrained)$/;

@@ -26,6 +26,7 @@ import {
   REPACKS,
   readsOf,
   registersBuffer,
+  repacked,
   SETTINGS_ENTRY,
   type Stray,
   showsTensor,
@@ -66,7 +67,7 @@ export class Flow implements Fate {
   constructor(
     private readonly module: PyModule,
     private readonly hops = 0,
-    /** Entries that are looked at already. */
+    /** Entries, and parameters of functions, that are looked at already. */
     private readonly tried = new Set<PyNode>(),
   ) {
     const onLoad = (call: PyNode) => this.#load(call);
@@ -266,7 +267,8 @@ export class Flow implements Fate {
     const call = attribute.parent;
     if (call?.type !== 'call' || call.function !== attribute) {
       if (name === 'data') this.follow(attribute, holds);
-      else if (!isPlainHere(name)) this.#stray(value, `has its \`${name}\` read`);
+      else if (call?.type !== 'delete_statement' && !isPlainHere(name))
+        this.#stray(value, `has its \`${name}\` read`);
       return;
     }
     if (tellsNoDevice(call, name)) return;
@@ -288,8 +290,14 @@ export class Flow implements Fate {
   #handed(call: PyNode, argument: PyNode, holds: Holds): boolean {
     const parameter = this.hops < MAX_HANDED ? parameterGiven(this.module, call, argument) : undefined;
     if (parameter === undefined) return false;
+    // A function that hands it on to itself.
+    if (this.tried.has(parameter.node)) {
+      this.follow(call, holds);
+      return true;
+    }
     const reads = readsOf(parameter.module, parameter.node);
-    const inner = new Flow(parameter.module, this.hops + 1).through(reads);
+    const tried = new Set([...this.tried, parameter.node]);
+    const inner = new Flow(parameter.module, this.hops + 1, tried).through(reads);
     if (inner.strays.length > 0) return false;
     for (const load of inner.loads) this.loads.push(load);
     this.isCopied ||= inner.isCopied;
@@ -314,25 +322,17 @@ export class Flow implements Fate {
       return;
     }
     if (method === undefined ? looksOnly(this.module, call) : takesOnly(name)) return;
-    if (REPACKS.has(name)) {
-      const rebuilt = holds === 'pairs' && (name === 'dict' || name === 'OrderedDict');
-      this.follow(call, rebuilt ? 'mapping' : holds);
-      return;
-    }
     const receiver = receiverOf(call);
-    if (method === 'update' && receiver?.type === 'identifier') {
-      this.#bind(receiver, 'mapping');
-      return;
-    }
     // `state.get("model", state)` gives one or the other.
-    if ((name === 'get' || name === 'pop') && receiver?.text === argument.text) {
+    const isOneOf = (name === 'get' || name === 'pop') && receiver?.text === argument.text;
+    if (REPACKS.has(name)) this.follow(call, repacked(name, holds));
+    else if (method === 'update' && receiver?.type === 'identifier') this.#bind(receiver, 'mapping');
+    else if (isOneOf) this.follow(call, 'mapping');
+    else if (holds !== 'pairs' && takesSize(this.module, call, argument)) return;
+    else if (!this.#handed(call, argument, holds)) {
+      this.#stray(argument, `is handed to \`${name}\``, MAKES_STATE.test(name) ? 'no' : 'unknown');
       this.follow(call, 'mapping');
-      return;
     }
-    if (holds !== 'pairs' && takesSize(this.module, call, argument)) return;
-    if (this.#handed(call, argument, holds)) return;
-    this.#stray(argument, `is handed to \`${name}\``, MAKES_STATE.test(name) ? 'no' : 'unknown');
-    this.follow(call, 'mapping');
   }
 
   /** `for name, tensor in pairs`, in a statement or a comprehension. Names alone are strings. */

@@ -158,7 +158,28 @@ export function calledIn(module: PyModule, call: PyNode): Elsewhere | undefined 
   }
   const around = callee?.type === 'attribute' ? classAround(call) : undefined;
   if (around === undefined || around.self !== callee?.object?.text) return undefined;
-  return methodOf({ module, node: around.classNode, isExact: false }, module, call);
+  const owner = { module, node: around.classNode, isExact: false };
+  return methodOf(owner, module, call);
+}
+
+/** `self.__repair(state)`: of this very class, whatever its heirs define; nobody spells the name that Python makes of it. */
+function privateMethod(owner: Owner, name: string): Elsewhere | undefined {
+  const { module, node } = owner;
+  const bindings = module.scopeOf(node).bindings(name);
+  const method = bindings[0]?.parent;
+  if (bindings.length > 1 || method?.type !== 'function_definition') return undefined;
+  const spelled = `_${node.name?.text.replace(/^_+/, '')}${name}`;
+  const isElsewhere =
+    module.around.summaries({ word: spelled, beside: [] }, namesIt)?.includes(true) !== false;
+  const isSet = module.wordsSet(`.${name}`).length > 0;
+  const isPlain = isPlainLine(owner) && !isSetOtherwise(owner, spelled);
+  return isPlain && !isSet && !isElsewhere && !namesIt(module.alone, spelled)
+    ? { module, node: method }
+    : undefined;
+}
+
+function namesIt({ text }: PyModule, name: string): boolean {
+  return text.includes(name);
 }
 
 /** The same, also of the one class that an object can be of. */
@@ -177,6 +198,8 @@ export function calledOf(module: PyModule, call: PyNode): Elsewhere | undefined 
 /** The method of a class that a call of it runs, where no other may be in its place. */
 function methodOf(owner: Owner, module: PyModule, call: PyNode): Elsewhere | undefined {
   const name = methodName(call) ?? '';
+  if (name.startsWith('__') && !name.endsWith('__'))
+    return classAround(call)?.classNode === owner.node ? privateMethod(owner, name) : undefined;
   const { unknown, imported } = lineageOf(owner.module, owner.node);
   const node = methodNamed(owner.module, owner.node, name);
   if (

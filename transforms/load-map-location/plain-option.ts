@@ -36,17 +36,32 @@ export function setsByText(alone: PyModule): boolean {
   return alone.mentions(SETS);
 }
 
-/** The same for objects that are no options: `settings = vars(args)` is about nothing else. */
-export function setsOtherByText(alone: PyModule): boolean {
-  if (!setsByText(alone)) return false;
+/**
+ * How names begin that a file gives to objects by a text, which are no options (`settings = vars(args)`): `net` of
+ * `setattr(self, "net" + kind, value)`, and nothing where any name may come.
+ */
+export function beginningsSet(alone: PyModule): readonly string[] {
+  if (!setsByText(alone)) return [];
   const ofOptions = alone.words('vars').flatMap(({ parent: call }) => {
     const [object] = call?.type === 'call' && call.function?.text === 'vars' ? argumentsOf(call) : [];
     return call !== undefined && object !== undefined && isOptions(alone, object) ? [call] : [];
   });
+  const begun = alone.words('setattr').flatMap(({ parent: call }) => {
+    const key = call?.type === 'call' && call.function?.text === 'setattr' ? argumentsOf(call)[1] : undefined;
+    const beginning = key && beginningOf(key);
+    return call === undefined || beginning === undefined ? [] : [{ call, beginning }];
+  });
   let code = alone.code;
-  for (const { start, end } of ofOptions)
+  for (const { start, end } of [...ofOptions, ...begun.flatMap(({ call }) => call.function ?? [])])
     code = code.slice(0, start) + '_'.repeat(end - start) + code.slice(end);
-  return SETS.test(code);
+  return SETS.test(code) ? [''] : begun.map(({ beginning }) => beginning);
+}
+
+/** What a text that is put together begins with. */
+function beginningOf(key: PyNode): string | undefined {
+  if (key.type === 'binary_operator') return key.left && beginningOf(key.left);
+  const whole = key.type === 'string' ? plainString(key) : undefined;
+  return whole?.split(/[%{]/)[0];
 }
 
 const SETS =
