@@ -4,6 +4,7 @@ import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
 import { remembered } from './remembered.js';
+import { starImports } from './stars.js';
 import { argumentsOf, enclosingClass, enclosingFunction, methodName, unparenthesized } from './statements.js';
 
 /** The only definition a name has in the file, when it has exactly one and is a `def` or `class`. */
@@ -30,16 +31,18 @@ export interface Ancestry {
   readonly imported: readonly string[];
   /** A base that is neither in this file nor a plain import. */
   readonly unknown: boolean;
+  /** Such bases. */
+  readonly others: readonly PyNode[];
 }
 
 export function ancestryOf(module: PyModule, classNode: PyNode): Ancestry {
-  return module.alone.memo(findAncestry, classNode);
+  return (starImports(module).length > 0 ? module : module.alone).memo(findAncestry, classNode);
 }
 
 function findAncestry(module: PyModule, classNode: PyNode): Ancestry {
   const classes: PyNode[] = [];
   const imported: string[] = [];
-  let unknown = false;
+  const others: PyNode[] = [];
   const pending = [classNode];
   for (let at = pending.shift(); at !== undefined; at = pending.shift()) {
     if (classes.includes(at)) continue;
@@ -51,10 +54,10 @@ function findAncestry(module: PyModule, classNode: PyNode): Ancestry {
       const local = base.type === 'identifier' ? definitionNamed(module, base) : undefined;
       if (local?.type === 'class_definition') pending.push(local);
       else if (path !== undefined) imported.push(path);
-      else if (base.text !== 'object') unknown = true;
+      else if (base.text !== 'object') others.push(base);
     }
   }
-  return { classes, imported, unknown };
+  return { classes, imported, unknown: others.length > 0, others };
 }
 
 /** The same-file classes that inherit this one, itself among them, in source order. */

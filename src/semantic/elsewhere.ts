@@ -7,7 +7,9 @@ import { isLookedAt } from './mapping-use.js';
 import type { PyModule } from './module.js';
 import { importedPath, roleOf } from './names.js';
 import { remembered } from './remembered.js';
+import { mayBring, starImports, within } from './stars.js';
 import { unparenthesized } from './statements.js';
+import { isUnbound } from './variables.js';
 
 /** A definition, or a value, in another file of the project. Its node belongs to its own module. */
 export interface Elsewhere {
@@ -173,6 +175,19 @@ export interface Lineage {
   readonly unknown: boolean;
 }
 
+/**
+ * The definition in another file of the project that a name without a binding in its own file comes from, by
+ * `from x import *`. Where several bring it, the last one counts; undefined where one of those may and does not show it.
+ */
+export function starredDefinition(module: PyModule, name: string): Elsewhere | undefined {
+  if (name.startsWith('_')) return undefined;
+  for (const { from, isSure } of starImports(module)) {
+    if (!mayBring(module, from, name)) continue;
+    return isSure ? definedElsewhere(module, within(from, name)) : undefined;
+  }
+  return undefined;
+}
+
 /** A class's bases across the files of the project. By itself, a file knows of what it imports only the name. */
 export const lineageOf = remembered((module: PyModule, classNode: PyNode): Lineage => {
   const elsewhere: Elsewhere[] = [];
@@ -181,7 +196,15 @@ export const lineageOf = remembered((module: PyModule, classNode: PyNode): Linea
   const pending: Elsewhere[] = [{ module, node: classNode }];
   for (let at = pending.shift(); at !== undefined; at = pending.shift()) {
     const ancestry = ancestryOf(at.module, at.node);
-    unknown ||= ancestry.unknown;
+    const starred = ancestry.others.map((base) =>
+      isUnbound(at.module, base) ? starredDefinition(at.module, base.text) : undefined,
+    );
+    unknown ||= starred.some((each) => each?.node.type !== 'class_definition');
+    for (const found of starred)
+      if (found !== undefined && !elsewhere.some(({ node }) => node === found.node)) {
+        elsewhere.push(found);
+        pending.push(found);
+      }
     for (const path of ancestry.imported) {
       const found = definedElsewhere(at.module, path);
       if (found?.node.type !== 'class_definition') imported.push(path);

@@ -1,13 +1,12 @@
 import type { PyNode } from '../syntax/node.js';
 import { attributeValues } from './attributes.js';
 import { classAround, definitionNamed } from './definitions.js';
-import { definedElsewhere, type Elsewhere } from './elsewhere.js';
+import { definedElsewhere, type Elsewhere, starredDefinition } from './elsewhere.js';
 import { definitionOf } from './flow.js';
 import { allGiven } from './function-uses.js';
 import { qualifiedName } from './imports.js';
 import type { PyModule } from './module.js';
 import { roleOf } from './names.js';
-import { starredDefinition } from './star-imports.js';
 import { argumentsOf, methodName, receiverOf } from './statements.js';
 
 /** What code is made with: the classes and functions it names, those that these name, and so on. */

@@ -2,11 +2,15 @@ import { builtin, cutsGraph } from '../../src/library/library.js';
 import type { Answer } from '../../src/semantic/answer.js';
 import { attributeValues } from '../../src/semantic/attributes.js';
 import { classBehind, methodNamed } from '../../src/semantic/definitions.js';
-import { definedElsewhere, type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
+import {
+  definedElsewhere,
+  type Elsewhere,
+  makerOf,
+  starredDefinition,
+} from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { starredDefinition } from '../../src/semantic/star-imports.js';
 import {
   argumentsOf,
   decoratorsOf,

@@ -5,13 +5,12 @@ import {
   definitionBehind,
   methodNamed,
 } from '../../src/semantic/definitions.js';
-import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
+import { definedElsewhere, type Elsewhere, starredDefinition } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import { valuesGiven } from '../../src/semantic/function-uses.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { argumentsByName } from '../../src/semantic/parameters.js';
-import { starredDefinition } from '../../src/semantic/star-imports.js';
 import { enclosingFunction, unparenthesized } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { gradModeOf } from '../../src/values/value/gradient.js';

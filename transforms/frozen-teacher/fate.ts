@@ -23,6 +23,7 @@ import {
   receiverOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
+import { entriesOf } from '../../src/semantic/tables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
 import { classOf, definitionCalled, definitionOfValue, valuesCalled } from './called.js';
@@ -230,6 +231,11 @@ class Follower extends NetworkUses implements Fate {
     if (MAKES.test(path ?? '') || isLibraryModel(path ?? '')) return;
     if (path !== undefined && isModuleClass(path)) {
       if (CONTAINERS.has(path)) for (const each of argumentsOf(call)) this.object(module, each, hops + 1);
+      return;
+    }
+    const makers = callee && entriesOf(module, callee);
+    if (makers) {
+      for (const node of makers) this.#maker({ module, node }, module, call, hops + 1);
       return;
     }
     const found = definitionCalled(module, call);

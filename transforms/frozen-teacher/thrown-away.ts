@@ -240,6 +240,7 @@ function callersOf(module: PyModule, owner: PyNode): ReadonlySet<PyNode> | undef
       node: use.parent?.attribute === use ? use.parent : use,
     }));
     for (const { module: there, node: callee } of [...here, ...uses]) {
+      if (isOfNetwork(there, callee, at)) continue;
       if (!isCallee(callee)) return undefined;
       const caller = enclosingFunction(callee);
       if (caller === undefined || found.has(caller)) continue;
@@ -250,20 +251,25 @@ function callersOf(module: PyModule, owner: PyNode): ReadonlySet<PyNode> | undef
   return found;
 }
 
+/** `self.net.train` of a network, and not the `train` of what is none. */
+function isOfNetwork(module: PyModule, use: PyNode, method: Elsewhere): boolean {
+  const owner = enclosingClass(method.node);
+  return (
+    owner !== undefined &&
+    use.object !== undefined &&
+    moduleKind(method.module, owner).isModule === 'no' &&
+    isModel(module, use.object) === 'yes'
+  );
+}
+
 /** Where a function may name itself: `f`, `self.f`. */
 function namesIn(module: PyModule, functionNode: PyNode): readonly PyNode[] {
   const { name } = functionNode;
-  const owner = enclosingClass(functionNode);
   return [...functionNode.walk()].flatMap((node) => {
     if (node === name || node.type !== 'identifier' || node.text !== name?.text) return [];
     const { parent } = node;
     if (parent?.attribute === node) {
-      // `self.net.train()` of a network, in the `train` of what is none.
-      const isOther =
-        owner !== undefined &&
-        moduleKind(module, owner).isModule === 'no' &&
-        isModel(module, parent.object ?? parent) === 'yes';
-      return isOther ? [] : [parent];
+      return isOfNetwork(module, parent, { module, node: functionNode }) ? [] : [parent];
     }
     return parent?.name !== node && module.resolve(node) === module.resolve(name) ? [node] : [];
   });

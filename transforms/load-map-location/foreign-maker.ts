@@ -2,14 +2,19 @@ import { packageOf, row } from '../../src/library/library.js';
 import { WRAPS_MODULE } from '../../src/library/names.js';
 import { attributeValues } from '../../src/semantic/attributes.js';
 import { calledDefinition, classAround, definitionBehind } from '../../src/semantic/definitions.js';
-import { boundElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
+import {
+  boundElsewhere,
+  type Elsewhere,
+  lineageOf,
+  starredDefinition,
+} from '../../src/semantic/elsewhere.js';
 import type { Definition } from '../../src/semantic/flow.js';
 import { valuesGiven } from '../../src/semantic/function-uses.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath } from '../../src/semantic/names.js';
 import { returnsOf } from '../../src/semantic/returns.js';
-import { functionElsewhere, starredDefinition } from '../../src/semantic/star-imports.js';
+import { functionElsewhere } from '../../src/semantic/star-imports.js';
 import { mayBring, starImports, within } from '../../src/semantic/stars.js';
 import {
   argumentsOf,

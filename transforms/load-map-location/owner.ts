@@ -8,14 +8,19 @@ import {
   methodNamed,
   overridesOf,
 } from '../../src/semantic/definitions.js';
-import { boundElsewhere, definedElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
+import {
+  boundElsewhere,
+  definedElsewhere,
+  type Elsewhere,
+  lineageOf,
+  starredDefinition,
+} from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
 import { isReachedByText, valuesGiven } from '../../src/semantic/function-uses.js';
 import { calledPath, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { isOverriddenElsewhere } from '../../src/semantic/overridden.js';
 import { givesReturned, returnsOf } from '../../src/semantic/returns.js';
-import { starredDefinition } from '../../src/semantic/star-imports.js';
 import {
   enclosingClass,
   enclosingFunction,

@@ -3,14 +3,13 @@ import { isAnywhere } from '../../semantic/anywhere.js';
 import { BY_TEXT } from '../../semantic/by-text.js';
 import { summariesTogether } from '../../semantic/companions.js';
 import { attributeOfSelf, calledDefinition, classAround } from '../../semantic/definitions.js';
-import { definedElsewhere, leadsInside } from '../../semantic/elsewhere.js';
+import { definedElsewhere, leadsInside, starredDefinition } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
 import { modulesBehindImports, modulesWithin } from '../../semantic/imported-modules.js';
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath, roleOf } from '../../semantic/names.js';
 import { remembered } from '../../semantic/remembered.js';
-import { starredDefinition } from '../../semantic/star-imports.js';
 import {
   argumentsOf,
   hasSplat,

@@ -9,8 +9,14 @@ import {
   givesOtherwise,
   valueJustSet,
 } from '../../semantic/attributes.js';
-import { attributeOfSelf, calledDefinition, classAround, classBehind } from '../../semantic/definitions.js';
-import { definedElsewhere, type Elsewhere, lineageOf } from '../../semantic/elsewhere.js';
+import {
+  attributeOfSelf,
+  calledDefinition,
+  classAround,
+  classBehind,
+  definitionBehind,
+} from '../../semantic/definitions.js';
+import { definedElsewhere, type Elsewhere, lineageOf, starredDefinition } from '../../semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../semantic/flow.js';
 import { allGiven } from '../../semantic/function-uses.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
@@ -19,8 +25,8 @@ import { argumentsByName } from '../../semantic/parameters.js';
 import { isProgram } from '../../semantic/program.js';
 import { mayInherit, setsSomeByText } from '../../semantic/project-names.js';
 import { givesReturned, returnsOf } from '../../semantic/returns.js';
-import { starredDefinition } from '../../semantic/star-imports.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
+import { entriesOf } from '../../semantic/tables.js';
 import { isUnbound, waysGiven, waysReaching, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { LOADERS } from '../huggingface/pretrained.js';
@@ -152,8 +158,10 @@ class Trace {
     return module.around.summaries({ word: name, beside: [] }, mayInherit)?.includes(true) ?? true;
   }
 
-  #call(module: PyModule, call: PyNode, hops: number): Answer {
-    const callee = call.function;
+  #call(module: PyModule, call: PyNode, hops: number, callee = call.function): Answer {
+    const makers = callee && entriesOf(module, callee);
+    if (makers !== undefined) return all(makers.map((each) => this.#call(module, call, hops + 1, each)));
+    if (callee?.type === 'lambda') return this.value(module, callee.body, hops + 1);
     const path = callee && qualifiedName(module, callee);
     const [first] = argumentsOf(call);
     if (path !== undefined) {
@@ -162,10 +170,12 @@ class Trace {
       if (isPeftModelMaker(path)) return this.value(module, first, hops + 1);
       return this.#definedAs(definedElsewhere(module, path), { module, node: call }, hops);
     }
-    const own = calledDefinition(module, call);
+    const own =
+      callee === call.function ? calledDefinition(module, call) : callee && definitionBehind(module, callee);
     if (own !== undefined) return this.#definedAs({ module, node: own }, { module, node: call }, hops);
     if (callee !== undefined && isUnbound(module, callee))
       return this.#definedAs(starredDefinition(module, callee.text), { module, node: call }, hops);
+    if (callee !== call.function) return 'unknown';
     const name = methodName(call) ?? '';
     const receiver = receiverOf(call);
     // `Net.from_pretrained(path)` of a class of the file.
