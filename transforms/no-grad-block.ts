@@ -11,7 +11,8 @@
  * The evaluation part of a function or script that also trains, where a decorator would switch the training off too.
  * The `for` statements and forwards in the block of `model.eval()`, with nothing inside that needs gradients. What they leave
  * behind must not be differentiated: refused where it is, unsafe where the file does not show it. Strings keep their bytes.
- * Without `eval()`, assignments in code that trains whose results are only read, as numbers, indices or detached.
+ * Without `eval()`, assignments in code that trains whose results are only read, as numbers, indices or detached; and what is
+ * detached inside an expression, `judge(net(z).detach())`, which gets a line of its own.
  */
 import {
   type GradlessPart,
@@ -34,12 +35,13 @@ import {
 } from '../src/toolkit/index.js';
 import { doubtsAboutBlock, evaluationBlocks } from './no-grad-block/block.js';
 import { type FlaggedPart, flaggedParts, mayChooseMode } from './no-grad-block/flag.js';
+import { type InnerRun, innerRuns } from './no-grad-block/inner-run.js';
 import { mayKeepOutput } from './no-grad-block/kept-output.js';
 import { numericBlocks, provenParts } from './no-grad-block/numbers.js';
 import { isTryout } from './no-grad-block/tryout.js';
 
 interface BlockSite extends Site {
-  readonly run: GradlessPart | FlaggedPart;
+  readonly run: GradlessPart | FlaggedPart | InnerRun;
 }
 
 export const noGradBlock: Transform<BlockSite> = {
@@ -57,7 +59,7 @@ export const noGradBlock: Transform<BlockSite> = {
     requires: { torch: '0.4' },
     docs: {
       why: '`model.eval()` switches dropout and batch norm, not autograd. A validation loop written inline, between two epochs, records a graph for every batch, and a loss that it adds up keeps the graph of each batch alive until the sum is dropped.',
-      does: 'Puts `with torch.no_grad():` around the `for` statement or the forward behind `model.eval()`, one step further in, with the alias the file has for torch. Lines that begin inside a string keep their bytes. A loop, or a step of a function, that trains only where a flag says so (`if train:`, `if phase == "train":`, `if optimizer is not None:`) goes under `with torch.set_grad_enabled(…):` with that flag. In code that trains, statements that run a network in any mode go under it too, where nothing is done with the results but to read them as numbers, as indices or detached: predictions after the training, actions, old probabilities, targets, a forward beside an attack. A function that only evaluates is the business of `no-grad`, which adds a decorator instead; statements of one get a block where more leaves the function than is proven to be only read, or where torch is older than 1.0 and has no such decorator.',
+      does: 'Puts `with torch.no_grad():` around the `for` statement or the forward behind `model.eval()`, one step further in, with the alias the file has for torch. Lines that begin inside a string keep their bytes. A loop, or a step of a function, that trains only where a flag says so (`if train:`, `if phase == "train":`, `if optimizer is not None:`) goes under `with torch.set_grad_enabled(…):` with that flag. In code that trains, statements that run a network in any mode go under it too, where nothing is done with the results but to read them as numbers, as indices or detached: predictions after the training, actions, old probabilities, targets, a forward beside an attack. A network that runs inside an expression, and of which only what is detached goes on (`judge(net(z).detach())`), gets a line of its own, where nothing of the statement runs before it. A function that only evaluates is the business of `no-grad`, which adds a decorator instead; statements of one get a block where more leaves the function than is proven to be only read, or where torch is older than 1.0 and has no such decorator.',
       refuses: [
         'gradients are used in the loop, or in a function of the file that it runs, or a model class of the file differentiates in its `forward`',
         'the network goes back to training mode inside the loop',
@@ -126,7 +128,17 @@ export const noGradBlock: Transform<BlockSite> = {
         message: `${what} ${models} in evaluation mode with gradients on: each forward keeps its activations for a backward that never comes`,
       };
     }
-    for (const run of [...parts, ...numericBlocks(module)]) {
+    const whole = [...parts, ...numericBlocks(module)];
+    for (const run of innerRuns(module)) {
+      if (whole.some(({ wrapped }) => wrapped.some((each) => each.contains(run.call)))) continue;
+      const models = run.models.map(({ text }) => `\`${text}\``).join(' and ');
+      yield {
+        node: run.call,
+        run,
+        message: `this runs ${models} with gradients on, and what comes of it is detached: the activations are kept for a backward that never comes`,
+      };
+    }
+    for (const run of whole) {
       if (isTryout(module, run)) continue;
       const [first] = run.statements[0]?.named ?? [];
       const node = first?.left ?? first;
@@ -152,7 +164,10 @@ export const noGradBlock: Transform<BlockSite> = {
     if (proof.holds) proof.because(...gradlessReasons(module, run.owner, run.wrapped, run.models));
     const manager =
       'flag' in run ? `${edit.name(SET_GRAD_ENABLED, first)}(${run.flag})` : `${edit.name(NO_GRAD, first)}()`;
-    if ('flag' in run) edit.nestUnder(`with ${manager}`, first, others.at(-1));
+    if ('call' in run) {
+      edit.insertStatementBefore(run.statement, [`with ${manager}:`, `\t${run.name} = ${run.call.text}`]);
+      edit.replace(run.call, run.name);
+    } else if ('flag' in run) edit.nestUnder(`with ${manager}`, first, others.at(-1));
     else
       edit.joinUnder(`with ${manager}`, first, others.at(-1) ?? first, (between) =>
         runsAlikeWithoutGradients(module, between, run.wrapped),

@@ -140,6 +140,49 @@ def flagged_evaluation(after):
     return evaluate
 
 
+def generator(width):
+    layers = [nn.ConvTranspose2d(128, width, 4, 1, 0), nn.BatchNorm2d(width), nn.ReLU()]
+    for _ in range(4):
+        layers += [nn.Conv2d(width, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU(), nn.Upsample(scale_factor=2)]
+    return nn.Sequential(*layers, nn.Conv2d(width, 3, 3, padding=1), nn.Tanh()).to(DEVICE)
+
+
+def discriminator(width):
+    layers = [nn.Conv2d(3, width, 4, 2, 1), nn.LeakyReLU(0.2)]
+    for _ in range(3):
+        layers += [nn.Conv2d(width, width, 4, 2, 1), nn.BatchNorm2d(width), nn.LeakyReLU(0.2)]
+    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(width * 16, 1)).to(DEVICE)
+
+
+@case(
+    "no-grad-block",
+    what="a step of the discriminator on `netD(netG(z).detach())`",
+    setup="GAN of convolutions, 64 × 64 pixels, batch 256, fp32",
+    steps=5,
+)
+def discriminator_step(after):
+    net_g, net_d = generator(128), discriminator(128)
+    optimizer = torch.optim.Adam(net_d.parameters())
+    real, noise = torch.randn(256, 3, 64, 64, device=DEVICE), torch.randn(256, 128, 1, 1, device=DEVICE)
+    bce, ones = nn.BCEWithLogitsLoss(), torch.ones(256, 1, device=DEVICE)
+
+    def step():
+        optimizer.zero_grad()
+        loss = bce(net_d(real), ones)
+        if after:
+            with torch.no_grad():
+                output = net_g(noise)
+            score = net_d(output.detach())
+        else:
+            score = net_d(net_g(noise).detach())
+        loss = loss + bce(score, torch.zeros_like(ones))
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    return step
+
+
 @case("frozen-teacher", what="distillation step", setup=f"teacher and student: {GPT_TRAINING}")
 def distillation_step(after):
     student, teacher, (x, y) = gpt(), gpt().eval(), tokens()

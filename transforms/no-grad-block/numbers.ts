@@ -79,7 +79,7 @@ function mayTrain(module: PyModule): boolean {
 }
 
 /** Code that trains: the rest is the business of a decorator first. */
-function isOurs(module: PyModule, owner: PyNode): boolean {
+export function isOurs(module: PyModule, owner: PyNode): boolean {
   if (owner === module.root) return true;
   if (effectsOf(module, owner).isGradOff) return false;
   if (reachesGradUse(module, owner) || isTrainingHook(module, owner)) return true;
@@ -177,7 +177,7 @@ function blocksOf(
 }
 
 /** It goes under a `with` for another reason. */
-function isTaken(module: PyModule, statement: PyNode): boolean {
+export function isTaken(module: PyModule, statement: PyNode): boolean {
   return module.memo(findTaken, module).some((each) => each.contains(statement));
 }
 

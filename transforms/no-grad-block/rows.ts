@@ -177,7 +177,7 @@ export function isAssignment(statement: PyNode): boolean {
 }
 
 /** Networks whose gradients are off record nothing anyway, and what nobody reads is better deleted. */
-function mayStand(module: PyModule, { statements, owner, models }: GradlessPart): boolean {
+export function mayStand(module: PyModule, { statements, owner, models }: GradlessPart): boolean {
   if (!statements.some((each) => isNeeded(module, owner, each))) return false;
   if (statements.some((each) => gradUseIn(module, each) !== undefined || givesContainer(module, each)))
     return false;
