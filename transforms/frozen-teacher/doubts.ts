@@ -27,6 +27,7 @@ import {
 import { hasInferenceFastPath, hasLstm } from '../../src/torch/grad/fast-path.js';
 import { stateOfForward } from '../../src/torch/grad/kept-state.js';
 import { compilerOf, importsTorch } from '../../src/torch/grad/roles.js';
+import { questionsOfKept } from '../../src/torch/grad/taken.js';
 import { networksIn } from '../../src/torch/grad/teachers.js';
 import { ONLY_READ } from '../../src/torch/questions.js';
 import { classAskingForModeAround } from '../../src/values/effects/elsewhere.js';
@@ -96,6 +97,9 @@ function* doubtsOf(module: PyModule, run: TeacherRun): Generator<GradDoubt> {
   yield* doubtsOfPlace(module, run.statement);
   const names = new Set(run.networks.map(({ text }) => text));
   for (const question of strangersRunIn(module, run.statement, names)) yield unknown(question);
+  const owner = enclosingFunction(run.statement) ?? module.root;
+  for (const question of questionsOfKept(module, owner, [run.statement], `\`${shown(run.statement)}\``))
+    yield unknown(question);
   const { teachers, trained } = networksIn(module);
   const idling = idleAt(module, run.networks, run.inVain);
   const idle = new Set(idling.map(({ text }) => text));

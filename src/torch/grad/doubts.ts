@@ -29,6 +29,7 @@ import { mayHold } from './holds.js';
 import { type LeftState, stateOfForward } from './kept-state.js';
 import { cachedParametrization } from './recomputed-weights.js';
 import { compilerOf, importsTorch, isTrainingByName, scriptedElsewhere } from './roles.js';
+import { questionsOfTaken } from './taken.js';
 
 /** A reason against turning gradients off in a function: `no` would crash or change training, `unknown` could. */
 export type GradDoubt =
@@ -93,6 +94,8 @@ export function* doubtsAbout(
   const called = isReturned ? callersElsewhere(module, functionNode).doubt : undefined;
   if (called !== undefined) yield called;
   if (onlyRefusals) return;
+  for (const question of questionsOfTaken(module, functionNode, computed.models, iterated))
+    yield unknown(question);
   const [first] = open;
   if (first !== undefined) yield unknown(first.question);
   const exact = valuesOnlyIn(module, functionNode);

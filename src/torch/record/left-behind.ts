@@ -21,13 +21,15 @@ import { differentiates, differentiatingReader, onlyReadInNotebook } from '../..
 import { effectsOf, valueOf } from '../../values/index.js';
 import { escapesOf } from '../../values/uses/escapes.js';
 import { isReport } from '../../values/uses/report.js';
+import { premisesOfTaken } from '../../values/uses/taken.js';
 import { recordsNoGraph } from '../../values/value/gradient.js';
 import { valuesPutInto } from '../../values/value/put-into.js';
 import { GradTrace } from '../../values/value/trace.js';
-import { mayCarryGraph } from '../../values/value/trace-kinds.js';
+import { mayCarryGraph, type Premises } from '../../values/value/trace-kinds.js';
 import { callersElsewhere, isOnlyHandedToRead } from '../grad/callers.js';
 import { differentiation, type GradDoubt, no, unknown } from '../grad/doubts.js';
 import { switchesToTraining } from '../grad/evaluation.js';
+import { questionsOfKept } from '../grad/taken.js';
 import { ONLY_READ } from '../questions.js';
 import { isOwnBuffer, isPure } from './own-buffer.js';
 
@@ -49,6 +51,10 @@ export interface GradlessPart {
 export function* doubtsOfPart(module: PyModule, run: GradlessPart): Generator<GradDoubt> {
   for (const statement of run.statements) yield* refusals(module, statement, run.models);
   yield* leavings(module, run);
+  const taken = premisesOfTaken(module, run.owner, run.statements);
+  if (taken !== undefined) yield* leavings(module, run, undefined, taken);
+  for (const question of questionsOfKept(module, run.owner, run.statements, 'this code'))
+    yield unknown(question);
 }
 
 /** Whether nothing that they compute is kept, differentiated or handed on with its graph, but where it is read in vain. */
@@ -57,9 +63,14 @@ export function leavesNothing(module: PyModule, run: GradlessPart, isInVain?: Pa
   return true;
 }
 
-function* leavings(module: PyModule, run: GradlessPart, isInVain?: Part['isInVain']): Generator<GradDoubt> {
+function* leavings(
+  module: PyModule,
+  run: GradlessPart,
+  isInVain?: Part['isInVain'],
+  premises?: Premises,
+): Generator<GradDoubt> {
   const models = new Set(run.models.map(({ text }) => text));
-  const trace = new GradTrace(module, run.owner, models);
+  const trace = new GradTrace(module, run.owner, models, new Map(), 0, premises);
   const part = { module, run, models, trace, isInVain, seen: new Set<PyNode>() };
   for (const statement of run.statements) yield* doubtsAboutPart(part, statement);
   yield* usedBehind(part);

@@ -1,0 +1,163 @@
+import { builtin, isPlain } from '../../library/library.js';
+import { summariesTogether } from '../../semantic/companions.js';
+import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
+import { placeOf } from '../../semantic/gate.js';
+import { calledPath } from '../../semantic/imports.js';
+import type { PyModule } from '../../semantic/module.js';
+import { roleOf } from '../../semantic/names.js';
+import { functionsOf, reachedFrom } from '../../semantic/reach.js';
+import { remembered } from '../../semantic/remembered.js';
+import { isGenerator } from '../../semantic/returns.js';
+import { definedAnywhere } from '../../semantic/star-imports.js';
+import { argumentsOf, enclosingClass, isCallee } from '../../semantic/statements.js';
+import { isUnbound, livesIn } from '../../semantic/variables.js';
+import type { PyNode } from '../../syntax/node.js';
+import { recordsNoGraph, runsWithoutGrad } from '../value/gradient.js';
+import type { Suspect } from './differentiators.js';
+import { ITERATED } from './forward-index.js';
+import { runsWhenGoneThrough } from './handed-on.js';
+import { contentsOf, isLive, runsNetwork } from './live-value.js';
+
+/** Code that runs where somebody goes through an object, and may compute with a graph there. */
+export interface LazyCode extends Elsewhere {
+  readonly suspect: Suspect;
+}
+
+/** Words of the files that have some. */
+const WORDS = [...ITERATED, 'yield', 'collate_fn'];
+
+interface Found {
+  readonly code: readonly LazyCode[];
+  /** Stands for files that were too many to look into. */
+  readonly unread: Suspect | undefined;
+}
+
+/** Of this file and of the others of the project. */
+export const lazyCode = remembered((module: PyModule): Found => {
+  const code = new Map([[module.path, module.memo(lazyIn, module)]]);
+  let unread: string | undefined;
+  for (const word of WORDS) {
+    const files = summariesTogether(module, { word, beside: [] }, placeOfLazy);
+    if (files === undefined) unread ??= module.around.unread ?? `many files name \`${word}\``;
+    const places = new Set(files?.filter((place) => place !== undefined && !code.has(place)));
+    if (places.size === 0) continue;
+    const named = module.around.naming({ word, beside: [] }, (_text, path) => places.has(path));
+    unread ??= named.unread;
+    for (const there of named.modules) code.set(there.path, there.memo(lazyIn, there));
+  }
+  return { code: [...code.values()].flat(), unread: unread === undefined ? undefined : unreadFiles(unread) };
+});
+
+function unreadFiles(clause: string): Suspect {
+  return { name: '', place: '', clause, isUnread: true };
+}
+
+/** The file itself, where it has code that runs when somebody goes through something. */
+function placeOfLazy(alone: PyModule): string | undefined {
+  const isGiven = alone.words('collate_fn').some(({ parent }) => parent?.type === 'keyword_argument');
+  return isGiven || functionsOf(alone).some((each) => isLazy(alone, each)) ? alone.path : undefined;
+}
+
+function lazyIn(module: PyModule): readonly LazyCode[] {
+  const named = functionsOf(module).filter((each) => isLazy(module, each) && computes(module, each));
+  const others = [...bodiesGoneThrough(module)].filter((each) => computesIn(module, each, new Set()));
+  const given = [...valuesRunLater(module)].filter((each) => mayComputeWhenCalled(module, each, new Set()));
+  return [...named, ...others, ...given].map((node) => ({ module, node, suspect: suspectFor(module, node) }));
+}
+
+function isLazy(module: PyModule, functionNode: PyNode): boolean {
+  const isMethod = enclosingClass(functionNode) !== undefined;
+  return (isMethod && ITERATED.has(functionNode.name?.text ?? '')) || isGenerator(module, functionNode);
+}
+
+/** `(net(x) for x in data)` */
+function* bodiesGoneThrough(module: PyModule): Generator<PyNode> {
+  for (const { parent } of module.words('for')) {
+    const generator = parent?.type === 'for_in_clause' ? parent.parent : undefined;
+    const body = generator?.type === 'generator_expression' ? generator.body : undefined;
+    if (body !== undefined && runsWhenGoneThrough(module, body)) yield body;
+  }
+}
+
+/** `f` of `map(f, data)` and of `DataLoader(data, collate_fn=f)` */
+function* valuesRunLater(module: PyModule): Generator<PyNode> {
+  for (const { parent: call } of module.words('map')) {
+    const [first] = call?.type === 'call' ? argumentsOf(call) : [];
+    if (first !== undefined && runsWhenGoneThrough(module, first)) yield first;
+  }
+  for (const { parent } of module.words('collate_fn'))
+    if (parent?.type === 'keyword_argument' && parent.value !== undefined) yield parent.value;
+}
+
+function suspectFor(module: PyModule, node: PyNode): Suspect {
+  const isFunction = node.type === 'function_definition';
+  const owner = isFunction ? enclosingClass(node)?.name?.text : undefined;
+  const name = isFunction ? (node.name?.text ?? '') : node.text;
+  const computing = 'computes with a network or with parameters';
+  return owner === undefined
+    ? { name, place: placeOf(module, node), clause: `which ${computing}` }
+    : { name: owner, place: placeOf(module, node), clause: `whose ${name} ${computing}` };
+}
+
+/** Functions that are looked into for one answer. */
+const MOST_FUNCTIONS = 60;
+
+/** Whether a function, or one that it runs, computes something with a graph. */
+function computes(module: PyModule, functionNode: PyNode, seen = new Set<PyNode>()): boolean {
+  if (seen.has(functionNode)) return false;
+  seen.add(functionNode);
+  if (seen.size > MOST_FUNCTIONS) return true;
+  return [functionNode, ...reachedFrom(module, functionNode)].some(
+    (each) => !runsWithoutGrad(module, each) && computesIn(module, each.body ?? each, seen),
+  );
+}
+
+function computesIn(module: PyModule, code: PyNode, seen: Set<PyNode>): boolean {
+  return [...code.walk()].some((node) =>
+    node.type === 'call' ? mayCompute(module, node, seen) : isRead(module, node) && isLiveHere(module, node),
+  );
+}
+
+/** What stands for a value here, and not for what is called or asked for a part. */
+function isRead(module: PyModule, node: PyNode): boolean {
+  if (isCallee(node) || node.parent?.object === node) return false;
+  if (node.type === 'attribute') return node.parent?.left !== node;
+  if (node.type !== 'identifier' || roleOf(node) !== 'read') return false;
+  const owner = node.closest('function_definition', 'lambda');
+  return owner === undefined || !livesIn(module, node, owner);
+}
+
+function isLiveHere(module: PyModule, node: PyNode): boolean {
+  return !recordsNoGraph(module, node) && isLive(module, node);
+}
+
+function mayCompute(module: PyModule, call: PyNode, seen: Set<PyNode>): boolean {
+  const callee = call.function;
+  if (callee === undefined || recordsNoGraph(module, call)) return false;
+  const getsNetwork = (): boolean => argumentsOf(call).some((each) => contentsOf(module, each) === 'network');
+  const path = calledPath(module, call);
+  if (path !== undefined) {
+    const found = definedElsewhere(module, path);
+    if (found?.node.type === 'function_definition') return computes(found.module, found.node, seen);
+    return found === undefined && getsNetwork();
+  }
+  // What the file has was looked at with what runs it.
+  if (calledDefinition(module, call) !== undefined) return false;
+  if (isUnbound(module, callee)) return !isPlain(builtin(callee.text)) && getsNetwork();
+  return runsNetwork(module, call) || (isHeld(callee) && contentsOf(module, callee) === 'unknown');
+}
+
+/** A value that is called, and no method of some data: `self.transform(x)`, `f(x)`. */
+function isHeld(callee: PyNode): boolean {
+  if (callee.type !== 'attribute') return true;
+  return callee.object?.text === classAround(callee)?.self;
+}
+
+function mayComputeWhenCalled(module: PyModule, value: PyNode, seen: Set<PyNode>): boolean {
+  const definition = definedAnywhere(module, value);
+  if (definition?.node.type === 'function_definition')
+    return computes(definition.module, definition.node, seen);
+  if (value.type === 'lambda') return computes(module, value, seen);
+  return definition === undefined && contentsOf(module, value) !== 'none';
+}
