@@ -79,7 +79,7 @@ export const noGradBlock: Transform<BlockSite> = {
     },
     evidence: {
       verdict:
-        'Real: an evaluation loop peaks 78 % lower, because the logits of one batch keep its graph through the next. Where losses are added up as tensors, every batch keeps its own.',
+        'Real: an evaluation loop peaks 78 % lower, because the logits of one batch keep its graph through the next. Where losses are added up as tensors, every batch keeps its own. A step of a discriminator whose generator runs inside an expression, detached at once, peaks 25 % lower at the same speed.',
       measurements: [],
     },
     origin: [{ document: 'GPU memory audit report (Fourier LS-LoRA)', section: '4', fidelity: 'inspired' }],
