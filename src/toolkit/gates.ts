@@ -1,7 +1,7 @@
 import { row } from '../library/library.js';
 import { caughtElsewhere } from '../semantic/catching.js';
 import { shadowingOption } from '../semantic/command-line.js';
-import { definedElsewhere, type Elsewhere } from '../semantic/elsewhere.js';
+import { definedElsewhere, type Elsewhere, namedElsewhere } from '../semantic/elsewhere.js';
 import type { Gate } from '../semantic/gate.js';
 import { placeOf, shown } from '../semantic/gate.js';
 import { arrives, type Given } from '../semantic/given.js';
@@ -173,13 +173,16 @@ function ownMember(module: PyModule, callee: PyNode): string | undefined {
 /** The `from x import *` below the import of a name, of a file that has another one of it. */
 function starredOver(module: PyModule, callee: PyNode): string | undefined {
   const stars = starImports(module);
-  const name = stars.length === 0 ? '' : rootOf(callee).text;
+  const root = rootOf(callee);
+  const name = stars.length === 0 ? '' : root.text;
+  // By several files, it may come from one.
+  const own = stars.length === 0 ? undefined : namedElsewhere(module, root)?.node;
   const bound = stars.length === 0 ? [] : module.scopeOf(module.root).bindings(name);
-  const over = stars.find(
-    ({ from, statement }) =>
-      bound.some(({ start }) => start < statement.start) &&
-      (isRebound(module, name) || definedElsewhere(module, within(from, name)) !== undefined),
-  );
+  const over = stars.find(({ from, statement }) => {
+    if (!bound.some(({ start }) => start < statement.start)) return false;
+    const other = definedElsewhere(module, within(from, name))?.node;
+    return isRebound(module, name) || (other !== undefined && other !== own);
+  });
   return over && `\`${shown(over.statement)}\``;
 }
 
