@@ -1,27 +1,37 @@
 import { builtin, isPlain } from '../../library/library.js';
 import { summariesTogether } from '../../semantic/companions.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
-import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
+import { definedElsewhere } from '../../semantic/elsewhere.js';
 import { placeOf } from '../../semantic/gate.js';
 import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
+import { isMethodOfProject } from '../../semantic/project-names.js';
 import { functionsOf, reachedFrom } from '../../semantic/reach.js';
 import { remembered } from '../../semantic/remembered.js';
-import { isGenerator } from '../../semantic/returns.js';
+import { isGenerator, returnedBy } from '../../semantic/returns.js';
 import { definedAnywhere } from '../../semantic/star-imports.js';
-import { argumentsOf, enclosingClass, isCallee } from '../../semantic/statements.js';
+import { argumentsOf, enclosingClass, isCallee, methodName } from '../../semantic/statements.js';
 import { isUnbound, livesIn } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
+import { keeps } from '../uses/escapes.js';
 import { recordsNoGraph, runsWithoutGrad } from '../value/gradient.js';
+import { isOfKnownPackage } from '../value/plain.js';
+import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { ITERATED } from './forward-index.js';
 import { runsWhenGoneThrough } from './handed-on.js';
 import { contentsOf, isLive, runsNetwork } from './live-value.js';
 
-/** Code that runs where somebody goes through an object, and may compute with a graph there. */
-export interface LazyCode extends Elsewhere {
+/** Code that runs where somebody goes through an object, and may compute with a graph there. Plain data: it outlives the scan. */
+export interface LazyCode {
   readonly suspect: Suspect;
+  readonly file: string;
+  readonly start: number;
+  /** It stores what it computes, or goes on with it. */
+  readonly isKept: boolean;
+  /** It gives more than numbers. */
+  readonly isGiven: boolean;
 }
 
 /** Words of the files that have some. */
@@ -38,13 +48,18 @@ export const lazyCode = remembered((module: PyModule): Found => {
   const code = new Map([[module.path, module.memo(lazyIn, module)]]);
   let unread: string | undefined;
   for (const word of WORDS) {
-    const files = summariesTogether(module, { word, beside: [] }, placeOfLazy);
+    const files = summariesTogether(module, { word, beside: [] }, lazyAlone);
     if (files === undefined) unread ??= module.around.unread ?? `many files name \`${word}\``;
-    const places = new Set(files?.filter((place) => place !== undefined && !code.has(place)));
-    if (places.size === 0) continue;
-    const named = module.around.naming({ word, beside: [] }, (_text, path) => places.has(path));
-    unread ??= named.unread;
-    for (const there of named.modules) code.set(there.path, there.memo(lazyIn, there));
+    const others = new Map(
+      files?.flatMap((each) => (each && !code.has(each.file) ? [[each.file, each]] : [])),
+    );
+    if (others.size === 0) continue;
+    const { modules } = module.around.naming({ word, beside: [] }, (_text, path) => others.has(path));
+    const seen = new Map(modules.map((there) => [there.path, there]));
+    for (const { file, open } of others.values()) {
+      const there = seen.get(file);
+      code.set(file, there === undefined ? open : there.memo(lazyIn, there));
+    }
   }
   return { code: [...code.values()].flat(), unread: unread === undefined ? undefined : unreadFiles(unread) };
 });
@@ -53,17 +68,52 @@ function unreadFiles(clause: string): Suspect {
   return { name: '', place: '', clause, isUnread: true };
 }
 
-/** The file itself, where it has code that runs when somebody goes through something. */
-function placeOfLazy(alone: PyModule): string | undefined {
-  const isGiven = alone.words('collate_fn').some(({ parent }) => parent?.type === 'keyword_argument');
-  return isGiven || functionsOf(alone).some((each) => isLazy(alone, each)) ? alone.path : undefined;
+/** What a file says by itself: whether it has such code, and of which nobody knows what it runs without looking around. */
+interface Alone {
+  readonly file: string;
+  readonly open: readonly LazyCode[];
+}
+
+function lazyAlone(alone: PyModule): Alone | undefined {
+  const functions = functionsOf(alone).filter((each) => isLazy(alone, each));
+  const given = [...valuesRunLater(alone)];
+  if (functions.length + given.length === 0) return undefined;
+  const open = functions.filter((each) => [...each.walk()].some((node) => runsOther(alone, node)));
+  return { file: alone.path, open: [...open, ...given].map((node) => lazy(alone, node)) };
+}
+
+/** A call of what the file does not have, and no method of some data. */
+function runsOther(alone: PyModule, call: PyNode): boolean {
+  const callee = call.type === 'call' ? call.function : undefined;
+  if (callee === undefined || recordsNoGraph(alone, call)) return false;
+  const path = calledPath(alone, call);
+  if (path !== undefined) return !isOfKnownPackage(path);
+  return calledDefinition(alone, call) === undefined && !isUnbound(alone, callee) && isHeld(callee);
 }
 
 function lazyIn(module: PyModule): readonly LazyCode[] {
   const named = functionsOf(module).filter((each) => isLazy(module, each) && computes(module, each));
   const others = [...bodiesGoneThrough(module)].filter((each) => computesIn(module, each, new Set()));
   const given = [...valuesRunLater(module)].filter((each) => mayComputeWhenCalled(module, each, new Set()));
-  return [...named, ...others, ...given].map((node) => ({ module, node, suspect: suspectFor(module, node) }));
+  return [...named, ...others, ...given].map((node) => lazy(module, node));
+}
+
+function lazy(module: PyModule, node: PyNode): LazyCode {
+  const effect =
+    node.type === 'function_definition' ? effectOf(module, node) : { isKept: false, isGiven: true };
+  return { suspect: suspectFor(module, node), file: module.path, start: node.start, ...effect };
+}
+
+function effectOf(module: PyModule, functionNode: PyNode) {
+  const trace = new GradTrace(module, functionNode, new Set(), 'graph');
+  const isKept =
+    keeps(module, functionNode) || (isGenerator(module, functionNode) && carriesOn(functionNode));
+  return { isKept, isGiven: returnedBy(functionNode).some((each) => trace.of(each) !== 'plain') };
+}
+
+/** What a generator has computed before is there when it goes on. */
+function carriesOn(generator: PyNode): boolean {
+  return [...(generator.body ?? generator).walk()].some(({ type }) => /assignment$/.test(type));
 }
 
 function isLazy(module: PyModule, functionNode: PyNode): boolean {
@@ -145,7 +195,8 @@ function mayCompute(module: PyModule, call: PyNode, seen: Set<PyNode>): boolean 
   // What the file has was looked at with what runs it.
   if (calledDefinition(module, call) !== undefined) return false;
   if (isUnbound(module, callee)) return !isPlain(builtin(callee.text)) && getsNetwork();
-  return runsNetwork(module, call) || (isHeld(callee) && contentsOf(module, callee) === 'unknown');
+  const mayRun = isHeld(callee) || isMethodOfProject(module, methodName(call) ?? '');
+  return runsNetwork(module, call) || (mayRun && contentsOf(module, callee) === 'unknown');
 }
 
 /** A value that is called, and no method of some data: `self.transform(x)`, `f(x)`. */

@@ -2,8 +2,6 @@ import { builtin } from '../../library/library.js';
 import type { Definition } from '../../semantic/flow.js';
 import { isFreshContainer } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
-import { remembered } from '../../semantic/remembered.js';
-import { isGenerator, returnedBy } from '../../semantic/returns.js';
 import {
   argumentsOf,
   enclosingFunction,
@@ -17,9 +15,7 @@ import type { PyNode } from '../../syntax/node.js';
 import type { Suspect } from '../effects/differentiators.js';
 import { type LazyCode, lazyCode } from '../effects/lazy-code.js';
 import { contentsOf, isLive } from '../effects/live-value.js';
-import { GradTrace } from '../value/trace.js';
 import type { Premises } from '../value/trace-kinds.js';
-import { keeps } from './escapes.js';
 
 /**
  * That the elements which a part of a function takes out of an object are computed as it takes them, and have a graph: of a
@@ -48,9 +44,9 @@ export function premisesOfTaken(
 export function keptWhenTaken(module: PyModule, owner: PyNode, part: readonly PyNode[]): Keeper | undefined {
   if (!takesComputed(module, owner, part)) return undefined;
   const { code, unread } = lazyCode(module);
-  const keeper = code.find((each) => each.node !== owner && each.module.memo(keepsComputed, each.node));
+  const keeper = code.find((each) => each.isKept && !isCodeOf(module, owner, each));
   const suspect = keeper?.suspect ?? unread;
-  return suspect && { suspect, isHere: keeper?.module.path === module.path };
+  return suspect && { suspect, isHere: keeper?.file === module.path };
 }
 
 interface Keeper {
@@ -110,9 +106,15 @@ function isMadeHere(module: PyModule, object: PyNode): boolean {
 /** `owner`: what it computes itself with a graph is known without. */
 function mayCompute(module: PyModule, object: PyNode, owner: PyNode): boolean {
   if (comesFromOutside(module, object) && module.memo(isLive, object)) return true;
-  const { code, unread } = lazyCode(module.around.home() ?? module);
-  const isLazy = unread !== undefined || code.some((each) => each.node !== owner && isHandedOut(each));
-  return isLazy && module.memo(contentsOf, object) !== 'none';
+  const home = module.around.home() ?? module;
+  const { code, unread } = lazyCode(home);
+  const isLazy = code.some((each) => (each.isKept || each.isGiven) && !isCodeOf(home, owner, each));
+  return (isLazy || unread !== undefined) && module.memo(contentsOf, object) !== 'none';
+}
+
+/** The lazy code is what takes the elements itself. */
+function isCodeOf(module: PyModule, owner: PyNode, { file, start }: LazyCode): boolean {
+  return file === module.path && start === owner.start;
 }
 
 function comesFromOutside(module: PyModule, object: PyNode): boolean {
@@ -122,26 +124,4 @@ function comesFromOutside(module: PyModule, object: PyNode): boolean {
     if (functionNode === undefined || !livesIn(module, node, functionNode)) return true;
     return waysGiven(module, node).some(({ kind }) => kind === 'parameter');
   });
-}
-
-/** It gives more than numbers, or keeps what it computes. */
-function isHandedOut({ module, node }: LazyCode): boolean {
-  return node.type !== 'function_definition' || module.memo(givesComputed, node);
-}
-
-const givesComputed = remembered((module: PyModule, functionNode: PyNode): boolean => {
-  const trace = new GradTrace(module, functionNode, new Set(), 'graph');
-  return (
-    returnedBy(functionNode).some((each) => trace.of(each) !== 'plain') || keepsComputed(module, functionNode)
-  );
-});
-
-/** A method that stores what it computes, or a generator, which goes on with what it has computed before. */
-function keepsComputed(module: PyModule, node: PyNode): boolean {
-  if (node.type !== 'function_definition') return false;
-  return keeps(module, node) || (isGenerator(module, node) && carriesOn(node));
-}
-
-function carriesOn(generator: PyNode): boolean {
-  return [...(generator.body ?? generator).walk()].some(({ type }) => /assignment$/.test(type));
 }
