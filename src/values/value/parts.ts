@@ -222,3 +222,12 @@ export function takenBy(module: PyModule, subscript: PyNode): (traces: readonly 
     (value !== undefined && kindOf(module, value).endsWith('tensor'));
   return isOfTensor ? operation : worst;
 }
+
+/** `"%d of %d" % counts`, `folder / "train" / name`: no tensor is divided by a text. */
+export function isOfText(module: PyModule, { left, right, operator }: PyNode): boolean {
+  const isText = (side: PyNode | undefined): boolean => side?.type.endsWith('string') === true;
+  if (isText(left)) return true;
+  if (left === undefined || operator?.text !== '/') return false;
+  const isPath = isText(right) || (left.type === 'binary_operator' && isOfText(module, left));
+  return isPath && !isRedefined(module, '__truediv__');
+}

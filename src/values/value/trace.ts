@@ -134,7 +134,7 @@ export class GradTrace {
       case 'unary_operator':
         return operation(this.#all(node.named));
       case 'binary_operator':
-        if (node.left?.type.endsWith('string')) return 'plain';
+        if (parts.isOfText(this.module, node)) return 'plain';
         return operation(this.#all([node.left, node.right]));
       case 'subscript':
         return parts.takenBy(this.module, node)(this.#all([node.value]));
