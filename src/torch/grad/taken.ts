@@ -1,10 +1,23 @@
+import { isAnywhere } from '../../semantic/anywhere.js';
+import { calledDefinition, classAround } from '../../semantic/definitions.js';
+import { makerOf } from '../../semantic/elsewhere.js';
+import { shown } from '../../semantic/gate.js';
+import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask, type Question } from '../../semantic/question.js';
+import { methodsByName } from '../../semantic/reach.js';
+import { isCallee, isTarget, methodName, receiverOf } from '../../semantic/statements.js';
+import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import type { Suspect } from '../../values/effects/differentiators.js';
+import { ownKeeper } from '../../values/effects/own-keepers.js';
 import { escapesOf } from '../../values/uses/escapes.js';
 import { keptWhenTaken, premisesOfTaken } from '../../values/uses/taken.js';
+import { isHandle } from '../../values/value/parts.js';
+import { isOfKnownPackage } from '../../values/value/plain.js';
 import { GradTrace } from '../../values/value/trace.js';
+import { isProperty } from '../module/modules.js';
+import { ONLY_READ } from '../questions.js';
 
 /**
  * What a function takes out of an object that computes it only then, with a graph, and hands on or leaves in that object.
@@ -17,6 +30,7 @@ export function* questionsOfTaken(
   asked: Suspect | undefined,
 ): Generator<Question> {
   yield* questionsOfKept(module, functionNode, [functionNode], `\`${functionNode.name?.text}\``, asked);
+  yield* questionsOfOwnKeepers(module, [functionNode.body ?? functionNode], models);
   const premises = premisesOfTaken(module, functionNode, [functionNode]);
   if (premises === undefined) return;
   const trace = new GradTrace(module, functionNode, models, new Map(), 0, premises);
@@ -38,4 +52,49 @@ export function* questionsOfKept(
   const where = kept.isHere ? '' : ` (${place})`;
   const what = isUnread ? `what computes with a network (${clause})` : `\`${suspect}\`${where}, ${clause}`;
   yield ask('another-iterable')`Does ${name} never iterate over ${what}?`;
+}
+
+/** What other objects keep of what they compute with networks or parameters of their own, where some code runs them. */
+export function* questionsOfOwnKeepers(
+  module: PyModule,
+  part: readonly PyNode[],
+  models: ReadonlySet<string>,
+): Generator<Question> {
+  for (const node of part.flatMap((each) => [...each.walk()])) {
+    const name = runBy(module, node, models);
+    const keeper = name === undefined ? undefined : ownKeeper(module, name);
+    if (keeper !== undefined)
+      yield ask(
+        'kept-only-read',
+      )`Is what \`${shown(node.function?.type === 'attribute' ? node.function : node)}\` keeps${keeper} ${ONLY_READ}?`;
+  }
+}
+
+/** `step` of `schedule.step(x)`, `__len__` of `len(bank)`, and `weights` of `mixture.weights`, which may be a property. */
+function runBy(module: PyModule, node: PyNode, models: ReadonlySet<string>): string | undefined {
+  if (node.type === 'call') {
+    const callee = node.function;
+    if (callee?.type === 'identifier' && isUnbound(module, callee) && callee.text === 'len') return '__len__';
+    const receiver = receiverOf(node);
+    if (receiver === undefined || models.has(receiver.text) || calledDefinition(module, node))
+      return undefined;
+    return calledPath(module, node) === undefined && isOfOthers(module, receiver)
+      ? methodName(node)
+      : undefined;
+  }
+  const name =
+    node.type === 'attribute' && !isCallee(node) && !isTarget(node) ? node.attribute?.text : undefined;
+  if (name === undefined || !isOfOthers(module, node.object ?? node)) return undefined;
+  return isAnywhere(module, name, hasProperty) ? name : undefined;
+}
+
+function hasProperty(alone: PyModule, name: string): boolean {
+  return methodsByName(alone, name).some(isProperty);
+}
+
+/** An object that is handed in or lives elsewhere, and none that a known package made. */
+function isOfOthers(module: PyModule, object: PyNode): boolean {
+  const maker = makerOf(module, object);
+  if (maker !== undefined && isOfKnownPackage(maker)) return false;
+  return isHandle(module, object, classAround(object)?.self);
 }

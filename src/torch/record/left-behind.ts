@@ -29,7 +29,7 @@ import { mayCarryGraph, type Premises } from '../../values/value/trace-kinds.js'
 import { callersElsewhere, isOnlyHandedToRead } from '../grad/callers.js';
 import { differentiation, type GradDoubt, no, unknown } from '../grad/doubts.js';
 import { switchesToTraining } from '../grad/evaluation.js';
-import { questionsOfKept } from '../grad/taken.js';
+import { questionsOfKept, questionsOfOwnKeepers } from '../grad/taken.js';
 import { ONLY_READ } from '../questions.js';
 import { isOwnBuffer, isPure } from './own-buffer.js';
 
@@ -55,6 +55,8 @@ export function* doubtsOfPart(module: PyModule, run: GradlessPart): Generator<Gr
   if (taken !== undefined) yield* leavings(module, run, undefined, taken);
   for (const question of questionsOfKept(module, run.owner, run.statements, 'this code'))
     yield unknown(question);
+  const models = new Set(run.models.map(({ text }) => text));
+  for (const question of questionsOfOwnKeepers(module, run.statements, models)) yield unknown(question);
 }
 
 /** Whether nothing that they compute is kept, differentiated or handed on with its graph, but where it is read in vain. */

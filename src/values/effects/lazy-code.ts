@@ -21,7 +21,7 @@ import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { ITERATED } from './forward-index.js';
 import { runsWhenGoneThrough } from './handed-on.js';
-import { contentsOf, isLive, runsNetwork } from './live-value.js';
+import { contentsOf, isLive } from './live-value.js';
 
 /** Code that runs where somebody goes through an object, and may compute with a graph there. Plain data: it outlives the scan. */
 export interface LazyCode {
@@ -78,8 +78,13 @@ function lazyAlone(alone: PyModule): Alone | undefined {
   const functions = functionsOf(alone).filter((each) => isLazy(alone, each));
   const given = [...valuesRunLater(alone)];
   if (functions.length + given.length === 0) return undefined;
-  const open = functions.filter((each) => [...each.walk()].some((node) => runsOther(alone, node)));
+  const open = functions.filter((each) => mayRunOthers(alone, each));
   return { file: alone.path, open: [...open, ...given].map((node) => lazy(alone, node)) };
+}
+
+/** Whether a function has calls of what other files may have put there. */
+export function mayRunOthers(alone: PyModule, functionNode: PyNode): boolean {
+  return [...functionNode.walk()].some((node) => runsOther(alone, node));
 }
 
 /** A call of what the file does not have, and no method of some data. */
@@ -154,7 +159,7 @@ function suspectFor(module: PyModule, node: PyNode): Suspect {
 const MOST_FUNCTIONS = 60;
 
 /** Whether a function, or one that it runs, computes something with a graph. */
-function computes(module: PyModule, functionNode: PyNode, seen = new Set<PyNode>()): boolean {
+export function computes(module: PyModule, functionNode: PyNode, seen = new Set<PyNode>()): boolean {
   if (seen.has(functionNode)) return false;
   seen.add(functionNode);
   if (seen.size > MOST_FUNCTIONS) return true;
@@ -196,7 +201,7 @@ function mayCompute(module: PyModule, call: PyNode, seen: Set<PyNode>): boolean 
   if (calledDefinition(module, call) !== undefined) return false;
   if (isUnbound(module, callee)) return !isPlain(builtin(callee.text)) && getsNetwork();
   const mayRun = isHeld(callee) || isMethodOfProject(module, methodName(call) ?? '');
-  return runsNetwork(module, call) || (mayRun && contentsOf(module, callee) === 'unknown');
+  return isLive(module, call) || (mayRun && contentsOf(module, callee) === 'unknown');
 }
 
 /** A value that is called, and no method of some data: `self.transform(x)`, `f(x)`. */

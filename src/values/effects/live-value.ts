@@ -112,8 +112,8 @@ function makesParameters(module: PyModule, classNode: PyNode): boolean {
   );
 }
 
-/** Whether a call may run a network: `self.encoder(x)`, `net.encode(x)`. `unknown`: something that was not followed may be one. */
-export function runsNetwork(module: PyModule, call: PyNode): boolean {
+/** Whether a call runs a network: `self.encoder(x)`, `net.encode(x)`. */
+function runsNetwork(module: PyModule, call: PyNode): boolean {
   const name = methodName(call) ?? '';
   if (call.function === undefined || (isOfModule(name) && name !== 'forward')) return false;
   return contentsOf(module, call.function) === 'network';

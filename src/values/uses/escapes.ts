@@ -302,8 +302,8 @@ export function keepingMethod(module: PyModule, name: string, isGiven: boolean):
   return place && ` (${place})`;
 }
 
-/** Of what a method of a network computes with it. */
-function keepsOwn(module: PyModule, method: PyNode): boolean {
+/** Of what a method computes with its object, a network or what has one. */
+export function keepsOwn(module: PyModule, method: PyNode): boolean {
   return keeps(module, method, new GradTrace(module, method, new Set([selfName(method) ?? 'self'])));
 }
 
