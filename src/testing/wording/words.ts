@@ -22,6 +22,8 @@ const REFLECTION =
 /** Names that Python or torch looks up by themselves. */
 const GIVEN =
   /^(?:__\w+__|_|forward|extra_repr|[gs]et_extra_state|setup_context|_(?:load_from|save_to)_state_dict|_(?:apply|call_impl|get_name)|[Tt]est\w*|\w*(?:Tests?|TestCase|Tester)|pytest\w*)$/;
+/** `__repair`, which is `_Runner__repair` in a class called `Runner`: another name would make two of them. */
+const PRIVATE = /^__(?!\w*__$)|^_[A-Za-z]\w*?__(?!$)/;
 
 /** Classes whose subclasses may call their own methods and attributes as they like. */
 const OPEN_BASES =
@@ -53,7 +55,8 @@ export function freeWords(
   const { own: attributes } = attributesOf(modules);
   const isSpread = [...files.values()].some((text) => /\*\*\s*\w/.test(text));
   return [...words].flatMap(([name, uses]) => {
-    if (GIVEN.test(name)) return [];
+    if (GIVEN.test(name) || PRIVATE.test(name)) return [];
+    if ([...files.values()].some((text) => text.includes(`_${name}__`))) return [];
     if (isSpread && [...files.values()].some((text) => new RegExp(`["']${name}["']`).test(text))) return [];
     const places = uses.free(attributes.has(name) && !foreign.has(name));
     return places.size === 0 ? [] : [{ name, isCalled: uses.isCalled, places }];
