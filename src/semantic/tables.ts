@@ -1,7 +1,7 @@
 import type { PyNode } from '../syntax/node.js';
 import { definitionOf } from './flow.js';
 import type { PyModule } from './module.js';
-import { isCallee, methodName, unparenthesized } from './statements.js';
+import { argumentsOf, isCallee, methodName, unparenthesized } from './statements.js';
 
 /** What `TABLE[key]` and `TABLE.get(key)` of a dictionary may give, where that is written down and nobody changes it. */
 export function entriesOf(module: PyModule, taken: PyNode): readonly PyNode[] | undefined {
@@ -14,7 +14,9 @@ export function entriesOf(module: PyModule, taken: PyNode): readonly PyNode[] | 
   const table = holder && unparenthesized(holder);
   const written = table?.type === 'identifier' ? writtenOnce(module, table) : table;
   if (written?.type !== 'dictionary') return undefined;
-  const entries = written.named.filter(({ type }) => type !== 'comment').map((pair) => pair.value);
+  const given = written.named.filter(({ type }) => type !== 'comment').map((pair) => pair.value);
+  // `TABLE.get(key, other)`
+  const entries = taken.type === 'call' ? [...given, ...argumentsOf(taken).slice(1)] : given;
   return entries.length > 0 && entries.every((each) => each !== undefined) ? entries : undefined;
 }
 

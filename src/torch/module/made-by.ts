@@ -159,7 +159,7 @@ class Trace {
   }
 
   #call(module: PyModule, call: PyNode, hops: number, callee = call.function): Answer {
-    const makers = callee && entriesOf(module, callee);
+    const makers = callee && hops <= MAX_HOPS ? entriesOf(module, callee) : undefined;
     if (makers !== undefined) return all(makers.map((each) => this.#call(module, call, hops + 1, each)));
     if (callee?.type === 'lambda') return this.value(module, callee.body, hops + 1);
     const path = callee && qualifiedName(module, callee);
