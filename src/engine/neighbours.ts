@@ -67,7 +67,8 @@ export class Neighbours {
     if (!known.has(key.look)) {
       const isHeld = this.#kept.has(nameOf(found, inPieces));
       const file = found.read();
-      known.set(key.look, file && this.#told(file, inPieces, look));
+      // A part of a text would keep all of it.
+      known.set(key.look, structuredClone(file && this.#told(file, inPieces, look)));
       // Only the answer outlives the question, so that a scan may ask about thousands of files.
       if (!isHeld && this.#size > KEPT_IN_SCAN) this.#forget(found, inPieces);
     }

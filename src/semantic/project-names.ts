@@ -56,11 +56,8 @@ export const isMethodOfProject = remembered((module: PyModule, name: string): bo
 
 /** The files that may have a method of a name. */
 export function methodMention(name: string): Mention {
-  return { word: name, beside: [], needs: [`def ${name}`, ...OTHER_SPACES] };
+  return { word: name, beside: [], needs: [`def ${name}`] };
 }
-
-/** Between `def` and a name, if not one space. */
-const OTHER_SPACES: readonly string[] = ['def  ', 'def\t', 'def\f', 'def \t', 'def \f', 'def \\', 'def\\'];
 
 function definesMethod(alone: PyModule, name: string): boolean {
   if (!new RegExp(`\\bdef[\\s\\\\]+${name}\\b`).test(alone.text)) return false;

@@ -39,7 +39,10 @@ export interface Surroundings {
 export interface Mention {
   readonly word: string;
   readonly beside: readonly string[];
-  /** One of these a file must have too, unless it is a package, which may only pass the word on. */
+  /**
+   * One of these a file must have too, unless it is a package, which may only pass the word on. In `def name`, `class Name`
+   * and `self.name` any space counts.
+   */
   readonly needs?: readonly string[];
 }
 

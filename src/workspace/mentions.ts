@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { type Mention, questionFor } from '../semantic/surroundings.js';
 import { isNotebookName } from '../text/notebook/notebook.js';
-import { hashOf } from '../text/words.js';
+import { hashOf, isPhrase } from '../text/words.js';
 import type { Candidate, Discovery } from './discover.js';
 import type { Folders } from './folders.js';
 import type { Ground } from './ground.js';
@@ -42,8 +42,8 @@ export class Mentions {
   }
 
   /**
-   * Those of a part that mention it, and some that only seem to; undefined where the part is too large to look. A file
-   * that names none of the words that it needs may be among them.
+   * Those of a part that mention it; undefined where the part is too large to look. A file without any of the texts that it
+   * needs may be among them, unless all of those are phrases.
    */
   of(mention: Mention, part: string | undefined): readonly Candidate[] | undefined {
     if (this.#parts.sizeOf(part) > MOST_IN_PART) return undefined;
@@ -53,12 +53,15 @@ export class Mentions {
     return known;
   }
 
-  #search({ word, beside }: Mention, part: string | undefined): readonly Candidate[] {
+  #search({ word, beside, needs = [] }: Mention, part: string | undefined): readonly Candidate[] {
     const hash = hashOf(word);
     const others = beside.map(hashOf);
+    const phrases = needs.every(isPhrase) ? needs.map(hashOf) : [];
     const found: Candidate[] = [];
     for (const [candidate, signature] of this.#parts.words) {
-      if (!signature.mayHave(hash) || !isOneOf(others, (other) => signature.mayHave(other))) continue;
+      const has = (each: number): boolean => signature.mayHave(each);
+      if (!has(hash) || !isOneOf(others, has)) continue;
+      if (!isOneOf(phrases, has) && !isPackage(candidate)) continue;
       if (part === undefined || this.#parts.partOf(this.#within(candidate.path)) === part)
         found.push(candidate);
     }
@@ -107,7 +110,12 @@ export class Mentions {
 }
 
 /** Of nothing, nothing is wanted. */
-export function isOneOf<T>(wanted: readonly T[], has: (each: T) => boolean): boolean {
+/** It may only pass a word on. */
+export function isPackage({ target }: Candidate): boolean {
+  return basename(target) === '__init__.py';
+}
+
+function isOneOf<T>(wanted: readonly T[], has: (each: T) => boolean): boolean {
   return wanted.length === 0 || wanted.some(has);
 }
 

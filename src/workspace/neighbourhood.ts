@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { FilesWith, FoundFile, ProjectDoor, ProjectFile } from '../engine/door.js';
 import { fileImported, fileNamed } from '../semantic/module-paths.js';
 import { type Mention, mentionIn, questionFor, type Relied } from '../semantic/surroundings.js';
 import { pause } from '../syntax/section.js';
 import { decode } from '../text/decode.js';
 import { cellWith } from '../text/notebook/notebook.js';
-import { wholeWord } from '../text/words.js';
+import { isPhrase } from '../text/words.js';
 import { Dependencies, type Found, type Premises } from './dependencies.js';
 import { readCommands } from './dependency-scripts.js';
 import type { Candidate } from './discover.js';
 import { Folders } from './folders.js';
 import { Ground } from './ground.js';
-import { isOneOf, Mentions } from './mentions.js';
+import { isPackage, Mentions } from './mentions.js';
 import { isInside, shownFrom, slashed } from './places.js';
 import type { Reader } from './read.js';
 
@@ -35,6 +35,7 @@ export class Neighbourhood implements ProjectDoor {
   readonly #seats = new Map<string, Seat>();
   /** What was found for whoever asked the same in the same part of a project. */
   readonly #answers = new Map<string, Answer>();
+  readonly #found = new Map<string, FoundFile>();
   #held = 0;
   #hasSearched = false;
   #reader: Reader | undefined;
@@ -120,38 +121,50 @@ export class Neighbourhood implements ProjectDoor {
     const name = [root, part ?? '', questionFor(mention)].join('\0');
     const known = this.#answers.get(name);
     if (known !== undefined) return known;
-    const seeming = mentions.of(mention, part);
-    const files = seeming && this.#mentioning(seeming, mention, root);
+    const mentioning = mentions.of(mention, part);
+    const files = mentioning && this.#mentioning(mentioning, mention, root);
     const answer = files === undefined ? MANY : { files, key: keyOf(files) };
     this.#answers.set(name, answer);
     return answer;
   }
 
-  /** Those that do; undefined where they are very many. */
+  /** Those that matter, of those that mention it; undefined where they are very many. */
   #mentioning(
-    seeming: readonly Candidate[],
-    { word, beside, needs }: Mention,
+    mentioning: readonly Candidate[],
+    { needs = [] }: Mention,
     root: string,
   ): readonly FoundFile[] | undefined {
-    const whole = wholeWord(word);
-    const others = beside.map(wholeWord);
     const files: FoundFile[] = [];
-    for (const { target } of seeming) {
+    const texts = needs.every(isPhrase) ? [] : needs;
+    for (const candidate of mentioning) {
+      const { target } = candidate;
       pause();
-      const file = this.#source(target, root);
-      if (file === undefined) {
-        files.push({ path: shownFrom(this.cwd, target), key: UNREAD, length: 0, read: () => undefined });
-        continue;
-      }
-      const { path, key, text } = file;
-      if (!whole.test(text)) continue;
-      // A package may only pass the word on.
-      const matters = basename(path) === '__init__.py' || isOneOf(needs ?? [], (each) => text.includes(each));
-      if (!matters || !isOneOf(others, (other) => other.test(text))) continue;
-      files.push({ path, key, length: text.length, read: () => this.#source(target, root) });
+      if (isPackage(candidate) || this.#hasOneOf(texts, target, root))
+        files.push(this.#foundAt(target, root));
       if (files.length > COMMON) return undefined;
     }
     return files;
+  }
+
+  /** What cannot be read may have it. */
+  #hasOneOf(needs: readonly string[], target: string, root: string): boolean {
+    const text = needs.length === 0 ? undefined : this.#source(target, root)?.text;
+    return text === undefined || needs.some((each) => text.includes(each));
+  }
+
+  /** Read once; its text does not stay. */
+  #foundAt(target: string, root: string): FoundFile {
+    const name = `${root}\0${target}`;
+    const known = this.#found.get(name);
+    if (known !== undefined) return known;
+    const read = () => this.#source(target, root);
+    const file = read();
+    const found: FoundFile =
+      file === undefined
+        ? { path: shownFrom(this.cwd, target), key: UNREAD, length: 0, read: () => undefined }
+        : { path: file.path, key: file.key, length: file.text.length, read };
+    this.#found.set(name, found);
+    return found;
   }
 
   #mentionsAround(path: string): Mentions {
