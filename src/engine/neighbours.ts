@@ -7,9 +7,9 @@ import type { FoundFile, ProjectDoor, ProjectFile } from './door.js';
 import { type Mended, mendedText } from './mended.js';
 
 /** Characters of files that are kept, parsed, from one scan to the next. */
-const KEPT = 2 * 1024 * 1024;
+const KEPT = 8 * 1024 * 1024;
 /** The same while a scan runs. */
-const KEPT_IN_SCAN = 8 * 1024 * 1024;
+const KEPT_IN_SCAN = 16 * 1024 * 1024;
 /** The other files of a project, parsed when a scan asks for them. */
 export class Neighbours {
   /** Those that were asked for last stand last. */

@@ -1,13 +1,8 @@
 import type { PyNode } from '../syntax/node.js';
+import { attributeWritesElsewhere } from './attribute-writes.js';
 import type { PyModule } from './module.js';
 import { hasOpenBase } from './open-base.js';
-import {
-  attributeWritesElsewhere,
-  functionsIn,
-  functionsNamed,
-  methodMention,
-  subclassesElsewhere,
-} from './project-names.js';
+import { functionsIn, functionsNamed, methodMention, subclassesElsewhere } from './project-names.js';
 import { enclosingClass } from './statements.js';
 
 /** Whether another file may have something else in place of this method: in a subclass, in what that inherits besides, or set. */

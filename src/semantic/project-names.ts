@@ -1,7 +1,8 @@
 import type { PyNode } from '../syntax/node.js';
-import { ancestryOf, basesOf, classAround, methodsOf } from './definitions.js';
-import { lineageOf, makerOf } from './elsewhere.js';
-import { hasStarImport, qualifiedName } from './imports.js';
+import { type AttributeWrite, attributeWritesElsewhere } from './attribute-writes.js';
+import { ancestryOf, basesOf, methodsOf } from './definitions.js';
+import { lineageOf } from './elsewhere.js';
+import { hasStarImport } from './imports.js';
 import type { PyModule } from './module.js';
 import { hasOpenBase } from './open-base.js';
 import { importsProgram } from './program.js';
@@ -138,14 +139,6 @@ function aliasOf(base: PyNode): string | undefined {
   return assigned?.type === 'identifier' ? assigned.text : undefined;
 }
 
-/** Something assigns to an attribute of this name, or to a part of it: `model.loss = …`, `model.loss.reduction = …`. */
-export interface AttributeWrite {
-  /** The class whose `self` it is, or that made the object, as far as its file shows. */
-  readonly owner: string | undefined;
-  /** What is called for the value that is assigned to the attribute itself. */
-  readonly made: string | undefined;
-}
-
 /** Where other files set an attribute of a class's objects, or may: in a subclass, in a base, or from outside. */
 export function settersElsewhere(
   module: PyModule,
@@ -163,55 +156,6 @@ export function settersElsewhere(
   // A property takes what is set, and gives what it likes.
   const given = family.filter(({ members }) => members.includes(name));
   return writes && [...writes, ...given.map((each) => ({ owner: each.name, made: undefined }))];
-}
-
-/** Where other files of the project set an attribute of a name. */
-export function attributeWritesElsewhere(
-  module: PyModule,
-  name: string,
-): readonly AttributeWrite[] | undefined {
-  return module.around.summaries({ word: name, beside: [] }, attributeWritesIn)?.flat();
-}
-
-function attributeWritesIn(alone: PyModule, name: string): readonly AttributeWrite[] {
-  const byText = setsByText(alone, name) ? [{ owner: undefined, made: undefined }] : [];
-  const assigned = alone.words(name).flatMap((node) => {
-    const attribute = node.parent;
-    const object =
-      attribute?.type === 'attribute' && attribute.attribute === node ? attribute.object : undefined;
-    if (attribute === undefined || object === undefined || !isWritten(attribute)) return [];
-    const around = classAround(attribute);
-    const isSelf = around !== undefined && object.text === around.self;
-    const maker = isSelf ? around.classNode.name?.text : makerOf(alone, object)?.split('.').at(-1);
-    return [{ owner: maker, made: madeFor(alone, attribute) }];
-  });
-  return [...assigned, ...byText];
-}
-
-/** `for name in ("student", "teacher"): setattr(trainer, name, net)`, `vars(trainer).update(teacher=net)`. */
-export function setsByText({ code }: PyModule, name: string): boolean {
-  return SETS_BY_TEXT.test(code) && new RegExp(`["']${name}["']|\\.update\\([^)]*\\b${name}\\s*=`).test(code);
-}
-
-function madeFor(alone: PyModule, target: PyNode): string | undefined {
-  const assignment = target.parent?.type === 'assignment' ? target.parent : undefined;
-  const value = assignment?.left === target ? assignment.right : undefined;
-  const callee = value?.type === 'call' ? value.function : undefined;
-  return callee && qualifiedName(alone, callee);
-}
-
-/** The target of an assignment, or an object whose attribute or item is one. */
-function isWritten(target: PyNode): boolean {
-  let at = target;
-  for (let above = at.parent; above !== undefined; above = at.parent) {
-    if (/^(?:augmented_)?assignment$/.test(above.type)) return above.left === at;
-    if (above.type === 'delete_statement' || at.type === 'as_pattern_target') return true;
-    if (/^for_/.test(above.type)) return above.left === at;
-    const isPart = above.object === at || above.value === at || /pattern/.test(above.type);
-    if (!isPart) return false;
-    at = above;
-  }
-  return false;
 }
 
 function namedClass(module: PyModule, classNode: PyNode): NamedClass {
@@ -310,14 +254,6 @@ export function mayInherit({ code }: PyModule, name: string): boolean {
     'm',
   ).test(code);
 }
-
-/** Whether a file may set some attribute by a name that is computed: `setattr(self, key, net)`. */
-export function setsSomeByText({ code }: PyModule): boolean {
-  return SETS_BY_TEXT.test(code);
-}
-
-export const SETS_BY_TEXT =
-  /\bsetattr\(|\b__setattr__\b|(?<![.\w])exec\(|(?:\b__dict__\b|\bvars\([^()]*\))(?:\s*\[[^\]\n]*\]\s*=(?!=)|\.(?:update|setdefault)\b)|=\s*(?:[\w.]+\.__dict__\b|vars\()/;
 
 /** How many arguments a call gives. */
 export interface Passed {

@@ -1,6 +1,6 @@
 import { isAnywhere } from './anywhere.js';
+import { SETS_BY_TEXT } from './attribute-writes.js';
 import type { PyModule } from './module.js';
-import { SETS_BY_TEXT } from './project-names.js';
 import { remembered } from './remembered.js';
 import { argumentsOf, isCallee } from './statements.js';
 import { plainString } from './strings.js';

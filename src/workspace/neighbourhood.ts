@@ -18,7 +18,7 @@ import { isInside, shownFrom, slashed } from './places.js';
 import type { Reader } from './read.js';
 
 /** Characters of other files that are held at a time. */
-const HELD = 8 * 1024 * 1024;
+const HELD = 32 * 1024 * 1024;
 
 /** Files that one question may lead to. Each is parsed once for all that ask the same about it. */
 const COMMON = 200;

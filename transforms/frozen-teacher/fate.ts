@@ -3,6 +3,7 @@ import { CONTAINERS, WRAPS_MODULE } from '../../src/library/names.js';
 import { isLibraryModel, isModuleClass, isPeftModelMaker } from '../../src/library/paths.js';
 import { isAnywhere } from '../../src/semantic/anywhere.js';
 import { attributeUses } from '../../src/semantic/attribute-uses.js';
+import { setsByText } from '../../src/semantic/attribute-writes.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import { boundElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
@@ -12,7 +13,6 @@ import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
 import { isInstallable, isNotebook, isProgram } from '../../src/semantic/program.js';
-import { setsByText } from '../../src/semantic/project-names.js';
 import { ask, type Question } from '../../src/semantic/question.js';
 import {
   argumentsOf,

@@ -1,8 +1,9 @@
+import { attributeWritesElsewhere } from '../../src/semantic/attribute-writes.js';
 import { methodCallsAt } from '../../src/semantic/called-name.js';
 import { calledDefinition } from '../../src/semantic/definitions.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { attributeWritesElsewhere, functionsNamed } from '../../src/semantic/project-names.js';
+import { functionsNamed } from '../../src/semantic/project-names.js';
 import {
   enclosingClass,
   enclosingFunction,

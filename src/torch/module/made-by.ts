@@ -3,6 +3,7 @@ import { ACCELERATOR, PLAIN_BASES, UNWRAPS, WRAPS_MODULE } from '../../library/n
 import { isKbitPreparation, isModuleClass, isPeftModelMaker } from '../../library/paths.js';
 import { type Answer, all } from '../../semantic/answer.js';
 import { plainAttributes } from '../../semantic/attribute-uses.js';
+import { setsSomeByText } from '../../semantic/attribute-writes.js';
 import {
   attributeValues,
   attributeValuesInProject,
@@ -23,7 +24,7 @@ import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsByName } from '../../semantic/parameters.js';
 import { isProgram } from '../../semantic/program.js';
-import { mayInherit, setsSomeByText } from '../../semantic/project-names.js';
+import { mayInherit } from '../../semantic/project-names.js';
 import { givesReturned, returnsOf } from '../../semantic/returns.js';
 import { argumentsOf, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import { entriesOf } from '../../semantic/tables.js';
