@@ -23,13 +23,18 @@ import { type KeptState, UNREAD } from './holds.js';
 
 /** How one file speaks of a function that makes a layer compute its weight anew. */
 interface Spoken {
-  readonly states: readonly KeptState[];
+  readonly states: readonly RecomputedState[];
   /** It imports the name from torch: others may use it by way of this file. */
   readonly isHandedOn: boolean;
   /** It uses the name without having it from torch: perhaps by way of another file. */
   readonly isTaken: boolean;
   /** The names by which it calls the function, if not by its own. */
   readonly aliases: readonly string[];
+}
+
+interface RecomputedState extends KeptState {
+  /** The layer is made there, by a class of torch's: it is no `self` of the project. */
+  readonly isOfTorch: boolean;
 }
 
 /** `weight_norm(layer)`: what a forward has made of its parameters is on the layer until the next, for a penalty of weights. */
@@ -41,9 +46,9 @@ export function recomputedWeight(module: PyModule): KeptState | undefined {
     const isPassed =
       (all.some(({ isHandedOn }) => isHandedOn) && all.some(({ isTaken }) => isTaken)) ||
       all.some(({ aliases }) => aliases.some((alias) => isAnywhere(module, alias, takesFromFile)));
-    const passed = isPassed ? [{ owner: word, file: '', attribute: 'self', unread: '', isHeld: true }] : [];
-    for (const state of [...passed, ...all.flatMap(({ states }) => states)])
-      if (isWeightRead(module, state.unread ?? '')) return state;
+    const anyLayer = { owner: word, file: '', attribute: 'self', unread: '', isHeld: true, isOfTorch: false };
+    for (const state of [...(isPassed ? [anyLayer] : []), ...all.flatMap(({ states }) => states)])
+      if (isWeightRead(module, state)) return state;
   }
   return undefined;
 }
@@ -54,7 +59,7 @@ function recomputedIn(alone: PyModule, word: string): Spoken {
     (node) => node.closest('aliased_import', 'block', 'module')?.field('alias')?.text ?? [],
   );
   const uses = [...nodes, ...aliases.flatMap((alias) => alone.words(alias))];
-  const states = uses.flatMap((node): readonly KeptState[] => {
+  const states = uses.flatMap((node): readonly RecomputedState[] => {
     const whole = wholeName(node);
     if (isImported(node) || !(RECOMPUTING.has(qualifiedName(alone, whole) ?? '') || isStarred(alone, whole)))
       return [];
@@ -62,7 +67,8 @@ function recomputedIn(alone: PyModule, word: string): Spoken {
     const given = call && (keywordValue(call, 'name') ?? positionalArguments(call)[1]);
     const isHanded = call === undefined && aliases.includes(node.text);
     const name = isHanded ? '' : given === undefined ? 'weight' : (plainString(given) ?? '');
-    return [{ owner: word, file: alone.path, attribute: name, unread: name, isHeld: true }];
+    const isOfTorch = call !== undefined && isMadeByTorch(alone, call);
+    return [{ owner: word, file: alone.path, attribute: name, unread: name, isHeld: true, isOfTorch }];
   });
   const isHandedOn = nodes.some(
     (node) => isImported(node) && RECOMPUTING.has(qualifiedName(alone, node) ?? ''),
@@ -113,12 +119,31 @@ function takesFromFile(alone: PyModule, name: string): boolean {
   });
 }
 
-function isWeightRead(module: PyModule, name: string): boolean {
-  return name === '' || everywhere(module, name, readsWeight)?.includes(true) !== false;
+/** `spectral_norm(nn.Linear(8, 8))` */
+function isMadeByTorch(alone: PyModule, call: PyNode): boolean {
+  const maker = positionalArguments(call)[0]?.function;
+  return maker !== undefined && /^torch\.nn\.[A-Z]\w*$/.test(qualifiedName(alone, maker) ?? '');
+}
+
+function isWeightRead(module: PyModule, { unread: name = '', isOfTorch }: RecomputedState): boolean {
+  const look = isOfTorch ? readsWeightOfOthers : readsWeight;
+  return name === '' || everywhere(module, name, look)?.includes(true) !== false;
 }
 
 /** Other than by a forward, before which it is computed, and to be initialised. */
 function readsWeight(alone: PyModule, name: string): boolean {
+  return isRead(alone, name, (place) => {
+    const method = enclosingFunction(place);
+    return attributeOfSelf(place) !== undefined && method !== undefined && runsInForward(alone, method);
+  });
+}
+
+/** The same of what is no `self`. */
+function readsWeightOfOthers(alone: PyModule, name: string): boolean {
+  return isRead(alone, name, (place) => attributeOfSelf(place) !== undefined);
+}
+
+function isRead(alone: PyModule, name: string, isOther: (place: PyNode) => boolean): boolean {
   if (new RegExp(`getattr\\([^()]*,\\s*["']${name}["']`).test(alone.code)) return true;
   return alone.words(name).some((node) => {
     const place = node.parent;
@@ -126,8 +151,7 @@ function readsWeight(alone: PyModule, name: string): boolean {
       return false;
     const call = place.parent?.type === 'argument_list' ? place.parent.parent : undefined;
     if (call?.function && qualifiedName(alone, call.function)?.startsWith('torch.nn.init.')) return false;
-    const method = enclosingFunction(place);
-    return !(attributeOfSelf(place) && method !== undefined && runsInForward(alone, method));
+    return !isOther(place);
   });
 }
 
