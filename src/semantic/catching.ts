@@ -213,9 +213,24 @@ function catches(clause: PyNode, errors: RegExp): boolean {
   return errors.test(/^except\s*$/.test(head) ? 'BaseException' : head);
 }
 
+/** Whatever a handler does, it ends by raising the error that it caught: `raise`, `raise error`. */
 function raisesAgain(clause: PyNode): boolean {
-  const last = clause.childOfType('block')?.named.at(-1);
-  return last?.type === 'raise_statement' && last.named.length === 0;
+  const block = clause.childOfType('block');
+  const last = block?.named.at(-1);
+  if (block === undefined || last?.type !== 'raise_statement') return false;
+  const [raised, ...more] = last.named;
+  if (raised !== undefined && (more.length > 0 || raised.text !== nameOfError(clause))) return false;
+  return ![...block.walk()].some(
+    ({ type, left }) =>
+      LEAVES.test(type) || (raised !== undefined && type === 'assignment' && left?.text === raised.text),
+  );
+}
+
+const LEAVES = /^(?:return|break|continue)_statement$/;
+
+function nameOfError(clause: PyNode): string | undefined {
+  const caught = clause.named[0];
+  return caught?.type === 'as_pattern' ? caught.named.at(-1)?.text : undefined;
 }
 
 /** What torch says of a graph is a `RuntimeError`; a handler of these alone does not hear it. */
