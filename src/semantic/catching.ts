@@ -2,6 +2,7 @@ import type { PyNode } from '../syntax/node.js';
 import { definitionBehind } from './definitions.js';
 import type { Elsewhere } from './elsewhere.js';
 import type { PyModule } from './module.js';
+import { roleOf } from './names.js';
 import { definedAnywhere } from './star-imports.js';
 import {
   allNodes,
@@ -220,9 +221,9 @@ function raisesAgain(clause: PyNode): boolean {
   if (block === undefined || last?.type !== 'raise_statement') return false;
   const [raised, ...more] = last.named;
   if (raised !== undefined && (more.length > 0 || raised.text !== nameOfError(clause))) return false;
+  const isRaised = ({ type, text }: PyNode): boolean => type === 'identifier' && text === raised?.text;
   return ![...block.walk()].some(
-    ({ type, left }) =>
-      LEAVES.test(type) || (raised !== undefined && type === 'assignment' && left?.text === raised.text),
+    (node) => LEAVES.test(node.type) || (isRaised(node) && !/^(?:read|none)$/.test(roleOf(node))),
   );
 }
 

@@ -19,7 +19,7 @@ export interface Surroundings {
   naming(mention: Mention, may: (text: string, path: string) => boolean): Naming;
   /**
    * What each of the other files of the project whose code has a word says by itself. Computed once for the text of a file,
-   * however many scans ask; `look` must be a module-level function, and one that takes no word is computed once for all words.
+   * however many scans ask; `look` must be a module-level function that gives plain data, and one that takes no word is computed once for all words.
    * Undefined where very many files have the word, or one that cannot be read. `may`: which files are asked.
    */
   summaries<T>(

@@ -109,12 +109,12 @@ export class Mentions {
   }
 }
 
-/** Of nothing, nothing is wanted. */
 /** It may only pass a word on. */
 export function isPackage({ target }: Candidate): boolean {
   return basename(target) === '__init__.py';
 }
 
+/** Of nothing, nothing is wanted. */
 function isOneOf<T>(wanted: readonly T[], has: (each: T) => boolean): boolean {
   return wanted.length === 0 || wanted.some(has);
 }

@@ -1,12 +1,13 @@
-import { PARAMETRIZE, RECOMPUTING } from '../../library/names.js';
+import { PARAMETRIZE, PLAIN_BASES, RECOMPUTING } from '../../library/names.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { READS_NAMES } from '../../semantic/by-text.js';
 import { everywhere } from '../../semantic/companions.js';
-import { attributeOfSelf } from '../../semantic/definitions.js';
+import { ancestryOf, attributeOfSelf } from '../../semantic/definitions.js';
 import { placeOf } from '../../semantic/gate.js';
 import { hasStarImport, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { importedPath } from '../../semantic/names.js';
+import { isMethodOfProject } from '../../semantic/project-names.js';
 import { remembered } from '../../semantic/remembered.js';
 import {
   enclosingFunction,
@@ -126,7 +127,8 @@ function isMadeByTorch(alone: PyModule, call: PyNode): boolean {
 }
 
 function isWeightRead(module: PyModule, { unread: name = '', isOfTorch }: RecomputedState): boolean {
-  const look = isOfTorch ? readsWeightOfOthers : readsWeight;
+  const isDelegated = DELEGATES.some((method) => isMethodOfProject(module, method));
+  const look = isOfTorch && !isDelegated ? readsWeightOfOthers : readsWeight;
   return name === '' || everywhere(module, name, look)?.includes(true) !== false;
 }
 
@@ -138,9 +140,17 @@ function readsWeight(alone: PyModule, name: string): boolean {
   });
 }
 
-/** The same of what is no `self`. */
+/** Methods by which an object may give what another one has. */
+const DELEGATES = ['__getattr__', '__getattribute__'];
+
+/** The same of what is no `self` of a class that inherits from torch's alone. */
 function readsWeightOfOthers(alone: PyModule, name: string): boolean {
-  return isRead(alone, name, (place) => attributeOfSelf(place) !== undefined);
+  return isRead(alone, name, (place) => {
+    const classNode = attributeOfSelf(place)?.classNode;
+    if (classNode === undefined) return false;
+    const { imported, unknown } = ancestryOf(alone, classNode);
+    return !unknown && imported.every((path) => PLAIN_BASES.has(path) || path.startsWith('torch.nn.'));
+  });
 }
 
 function isRead(alone: PyModule, name: string, isOther: (place: PyNode) => boolean): boolean {
