@@ -1,5 +1,6 @@
 import type { PyNode } from '../syntax/node.js';
 import { definitionOf } from './flow.js';
+import { isFreshContainer } from './literals.js';
 import type { PyModule } from './module.js';
 import { argumentsOf, isCallee, methodName, unparenthesized } from './statements.js';
 
@@ -18,6 +19,34 @@ export function entriesOf(module: PyModule, taken: PyNode): readonly PyNode[] | 
   // `TABLE.get(key, other)`
   const entries = taken.type === 'call' ? [...given, ...argumentsOf(taken).slice(1)] : given;
   return entries.length > 0 && entries.every((each) => each !== undefined) ? entries : undefined;
+}
+
+/** What `opts[key]` may give of a dictionary or a list that begins empty, and that only its own file is seen to fill: `opts[key] = value`. */
+export function filledWith(module: PyModule, { value: holder }: PyNode): readonly PyNode[] | undefined {
+  const scope = holder?.type === 'identifier' ? module.resolve(holder) : undefined;
+  if (holder === undefined || scope === undefined) return undefined;
+  const writes = module.writes(scope, holder.text);
+  const isEmptied = writes.every((write) => {
+    const way = definitionOf(write);
+    return way.kind === 'value' && EMPTY.test(way.value.text) && isFreshContainer(module, way.value);
+  });
+  const uses = module.occurrences(scope, holder.text).filter((use) => !writes.includes(use));
+  const filled = uses.map((use) => valuePut(use));
+  const isOpen = !uses.every((use, at) => filled[at] !== undefined || looksUp(use));
+  return isOpen || !isEmptied ? undefined : filled.filter((each) => each !== undefined);
+}
+
+const EMPTY = /^(?:\{\s*\}|\[\s*\]|(?:dict|list)\(\s*\))$/;
+
+/** `value` of `opts[key] = value` and `opts.append(value)`. */
+function valuePut(use: PyNode): PyNode | undefined {
+  const { parent } = use;
+  const assignment = parent?.type === 'subscript' && parent.value === use ? parent.parent : undefined;
+  if (assignment?.type === 'assignment' && assignment.left === parent)
+    return assignment.parent?.type === 'assignment' ? undefined : assignment.right;
+  const call = parent?.type === 'attribute' ? parent.parent : undefined;
+  const isAppended = parent?.attribute?.text === 'append' && call?.type === 'call' && isCallee(parent);
+  return isAppended ? argumentsOf(call)[0] : undefined;
 }
 
 /** The value of a variable that is bound once, and whose every use looks something up. */

@@ -9,6 +9,7 @@ import { enclosingFunction } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { type Asking, askingForMode, askingInAnyMode, callersIn, REFUSED } from './forward.js';
 import { type DifferentiatingModule, differentiatingModule, type GradUse, gradUseReached } from './grad.js';
+import { mayBeKeptBy } from './handed-on-by-name.js';
 
 interface UseElsewhere {
   readonly use: GradUse;
@@ -66,10 +67,10 @@ export function classAskingForModeAround(
 ): string | undefined {
   const asking = module.memo(mayTrain ? findAskingInAnyMode : findAsking, module);
   if (asking === undefined) return 'one of the many classes of the project';
-  const within = enclosingFunction(by)?.name?.text;
-  // No name: the top of a file, which a function does not run.
-  const own = by.type === 'function_definition' ? by.name?.text : (within ?? '');
-  const names = [own, within].filter((each) => each !== undefined);
+  const around = by.type === 'function_definition' ? [by, enclosingFunction(by)] : [enclosingFunction(by)];
+  const own = around.flatMap((each) => each?.name?.text ?? []);
+  // At the top of a file, what it names itself is all that it runs.
+  const names = around[0] === undefined ? namesIn(by) : own;
   return asking.find(({ name }) => name === undefined || mayRun(module, name, names))?.owner;
 }
 
@@ -105,6 +106,10 @@ function askingAround(module: PyModule, look: typeof askingForMode): readonly As
   return asking;
 }
 
+function namesIn(code: PyNode): readonly string[] {
+  return [...code.walk()].flatMap(({ type, text }) => (type === 'identifier' ? text : []));
+}
+
 /** Whether a forward of the project, or a function of one of these names, may run what goes by a name. */
 function mayRun(module: PyModule, name: string, by: readonly string[]): boolean {
   const callers = module.memo(callersOf, name);
@@ -121,9 +126,9 @@ function callersOf(module: PyModule, name: string): ReadonlySet<string> | undefi
     if (each === '') continue;
     const files = everywhere(module, each, callersIn);
     if (files === undefined || found.size > MOST_CALLERS) return undefined;
-    for (const { isForward, names } of files) {
-      if (isForward) return undefined;
-      for (const caller of names) found.add(caller);
+    for (const file of files) {
+      if (file.isForward || mayBeKeptBy(module, file)) return undefined;
+      for (const caller of file.names) found.add(caller);
     }
   }
   return found;

@@ -30,6 +30,7 @@ import { mayCarryGradient } from '../value/gradient.js';
 import { keepsGiven } from '../value/names.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import type { GradTrace } from '../value/trace.js';
+import { type HandedOn, handedOn } from './handed-on.js';
 
 /** A forward hook that may keep what the forward computes, here or in another file. */
 export function keepingHook(module: PyModule, functionNode: PyNode): string | undefined {
@@ -156,6 +157,11 @@ export function askingForMode(module: PyModule): readonly Asking[] {
   return allAsking(module, (asked) => /\bor\b/.test(asked) || !/\.training\b/.test(asked));
 }
 
+/** What makes an object runs these, by the name of the class. */
+const MAKES = /^__(?:init|new|post_init)__$/;
+/** `__getitem__`: nobody says the name. */
+const RUN_BY_PYTHON = /^__\w+__$/;
+
 /** The same of networks that may be in training mode. */
 export function askingInAnyMode(module: PyModule): readonly Asking[] {
   return allAsking(module, () => true);
@@ -175,9 +181,12 @@ function allAsking(module: PyModule, counts: (asked: string) => boolean): readon
       return [{ owner: owner ?? (name || 'lambda') }];
     if (functionNode === undefined) return [];
     // One that another makes is called by whoever gets it.
+    const called = owner !== undefined && MAKES.test(name) ? owner : name;
     const isRun =
-      enclosingFunction(functionNode) !== undefined || module.memo(runByForwards, module).has(functionNode);
-    return [{ owner: owner ?? name, ...(!isRun && { name }) }];
+      RUN_BY_PYTHON.test(called) ||
+      enclosingFunction(functionNode) !== undefined ||
+      module.memo(runByForwards, module).has(functionNode);
+    return [{ owner: owner ?? name, ...(!isRun && { name: called }) }];
   });
 }
 
@@ -236,24 +245,27 @@ function runByForwards(module: PyModule): ReadonlySet<PyNode> {
 }
 
 /** Who calls something by a name. */
-interface Callers {
+interface Callers extends Pick<HandedOn, 'methods' | 'steps'> {
   /** A forward may be among them. */
   readonly isForward: boolean;
-  /** The functions around the calls; empty at the top of a file. */
+  /** The functions around the calls, and around what hands it on; empty at the top of a file. */
   readonly names: readonly string[];
 }
 
-/** Those of a file. A function that is handed on, or taken by a text, may be called by a forward. */
+/** Those of a file. A function that is stored, or taken by a text, may be called by a forward. */
 export function callersIn(module: PyModule, name: string): Callers {
   const uses = module
     .words(name)
     .filter((node) => !/import|dotted_name|function_definition/.test(node.parent?.type ?? ''));
   const functions = uses.map((node) => enclosingFunction(node));
+  const { isValue, owners, methods, steps } = handedOn(module, name);
   const isForward =
     new RegExp(`["']${name}["']`).test(module.code) ||
-    uses.some((node) => !isCallee(wholeName(node)) || node.closest('lambda') !== undefined) ||
+    isValue ||
+    owners.length > 0 ||
+    uses.some((node) => node.closest('lambda') !== undefined) ||
     functions.some((each) => each && module.memo(runByForwards, module).has(each));
-  return { isForward, names: functions.map((each) => each?.name?.text ?? '') };
+  return { isForward, names: functions.map((each) => each?.name?.text ?? ''), methods, steps };
 }
 
 /** Where the function measures memory, which is what this changes. */

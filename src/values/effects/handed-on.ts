@@ -1,31 +1,20 @@
-import { OPTIMIZERS, PARTIAL, PLAIN_BASES, TORCH_DATA } from '../../library/names.js';
-import { isModuleClass } from '../../library/paths.js';
+import { OPTIMIZERS, PARTIAL, TORCH_DATA } from '../../library/names.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
-import { makersOf } from '../../semantic/attributes.js';
-import { everywhere } from '../../semantic/companions.js';
+import { attributeValues, makersOf } from '../../semantic/attributes.js';
 import {
-  ancestryOf,
   attributeOfSelf,
   calledDefinition,
   classAround,
+  definitionBehind,
   methodsOf,
 } from '../../semantic/definitions.js';
-import {
-  callGiven,
-  isOnlyAsked,
-  isParsed,
-  isVariable,
-  pathsOf,
-  setsAttribute,
-} from '../../semantic/given-away.js';
+import { callGiven, isOnlyAsked, isParsed, isVariable, pathsOf } from '../../semantic/given-away.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { argumentsByParameter } from '../../semantic/parameters.js';
-import { functionsNamed, mayInherit } from '../../semantic/project-names.js';
 import { isGenerator } from '../../semantic/returns.js';
 import {
   argumentsOf,
-  decoratorsOf,
   enclosingClass,
   isAsync,
   methodName,
@@ -33,22 +22,9 @@ import {
   wholeName,
 } from '../../semantic/statements.js';
 import { plainString } from '../../semantic/strings.js';
+import { filledWith } from '../../semantic/tables.js';
 import { isUnbound, readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-
-/** Whether somebody of the project may have a function of this name otherwise than by calling it. */
-export function isHandedOnByName(module: PyModule, name: string): boolean {
-  if (module.memo(hasOwnRunner, module) && isAnywhere(module, name, usedAsValue)) return true;
-  const files = everywhere(module, name, handedOn);
-  if (files === undefined) return true;
-  // Another method may take its place.
-  const mayBeOther = (method: string) =>
-    functionsNamed(module, method)?.length !== 1 || isAnywhere(module, method, setsAttribute);
-  const mayBeIt = (owner: string) => mayHaveMethod(module, owner, name);
-  return files.some(
-    ({ isValue, methods, owners }) => isValue || methods.some(mayBeOther) || owners.some(mayBeIt),
-  );
-}
 
 /** Whether the code of a file uses a name, or an attribute of that name, otherwise than by calling it. */
 export function usedAsValue(module: PyModule, name: string): boolean {
@@ -76,22 +52,26 @@ export function isAskedForPart(value: PyNode): boolean {
 }
 
 /** What a file does with a function, or an attribute of its name, otherwise than to call it. Plain data: it outlives the scan. */
-interface HandedOn {
+export interface HandedOn {
   /** It stores it, or gives it to code that was not followed. */
   readonly isValue: boolean;
   /** Methods that it gives it to, which only run it, unless others of their name take their place. */
   readonly methods: readonly string[];
+  /** Methods of objects of the project that get it first, `optimizer.step(closure)`. */
+  readonly steps: readonly Step[];
   /** Classes that have set `self.train` when they were made, and of whose objects it takes that. */
   readonly owners: readonly string[];
 }
 
-function handedOn(alone: PyModule, name: string): HandedOn {
+export function handedOn(alone: PyModule, name: string): HandedOn {
   const methods: string[] = [];
-  const kept = placesNamed(alone, name).filter((value) => isKept(alone, value, methods, 0));
+  const steps: Step[] = [];
+  const kept = placesNamed(alone, name).filter((value) => isKept(alone, value, { methods, steps }, 0));
   const owners = kept.map((value) => ownerSetting(alone, value)?.name?.text);
   return {
     isValue: owners.includes(undefined),
     methods,
+    steps,
     owners: owners.filter((owner) => owner !== undefined),
   };
 }
@@ -112,30 +92,6 @@ function ownerSetting(alone: PyModule, attribute: PyNode): PyNode | undefined {
   return isSet ? own.classNode : undefined;
 }
 
-/**
- * Whether `self.train` of a dataset, which has set it, may be a method of the project all the same: some class or file takes
- * or gives attributes in its own way, or it is no object of this class.
- */
-function mayHaveMethod(module: PyModule, owner: string, name: string): boolean {
-  if ([mayInherit, callsByClass].some((changes) => isAnywhere(module, owner, changes))) return true;
-  if (isAnywhere(module, name, movesByName) || module.memo(copiesMembers, module)) return true;
-  const names = new Set([owner]);
-  for (const each of names) {
-    const files = module.around.summaries({ word: each, beside: [] }, linesOf);
-    const lines = files && [...linesOf(module.alone, each), ...files.flat()];
-    if (lines === undefined || lines.length === 0) return true;
-    if (lines.some((line) => line.isOpen || line.methods.some((own) => own === name || FORWARDS.has(own))))
-      return true;
-    for (const base of lines.flatMap((line) => line.bases)) names.add(base);
-  }
-  return false;
-}
-
-/** `Numbers.parts(other)` */
-function callsByClass(alone: PyModule, owner: string): boolean {
-  return alone.words(owner).some((node) => node.parent?.type === 'attribute' && node.parent.object === node);
-}
-
 /** `del data.train`, `setattr(data, "train", learn)` */
 export function movesByName(alone: PyModule, name: string): boolean {
   if (new RegExp(`["']${name}["']`).test(alone.code) && REFLECTS.test(alone.code)) return true;
@@ -145,38 +101,6 @@ export function movesByName(alone: PyModule, name: string): boolean {
 }
 
 const REFLECTS = /\b(?:[gsd]etattr|attrgetter|methodcaller|vars|delattr|__\w*(?:dict|attr)\w*__)\b/;
-
-/** They give the attributes of another object. */
-const FORWARDS: ReadonlySet<string> = new Set(['__getattr__', '__getattribute__']);
-
-/** A class of a file with those that it inherits from there. */
-interface Line {
-  readonly methods: readonly string[];
-  /** Last names of bases of other files. */
-  readonly bases: readonly string[];
-  /** It has bases of which nothing is known, or is changed by who decorates or makes it. */
-  readonly isOpen: boolean;
-}
-
-function linesOf(alone: PyModule, owner: string): readonly Line[] {
-  return alone.words(owner).flatMap(({ parent: classNode, start }) => {
-    if (classNode?.type !== 'class_definition' || classNode.name?.start !== start) return [];
-    const { classes, imported, unknown } = ancestryOf(alone, classNode);
-    const others = imported.filter((path) => !isPlainBase(path));
-    const isChanged = classes.some(
-      (each) => decoratorsOf(each).length > 0 || /\bmetaclass\b/.test(each.superclasses?.text ?? ''),
-    );
-    return {
-      methods: classes.flatMap(methodsOf).map((method) => method.name?.text ?? ''),
-      bases: others.map((path) => path.slice(path.lastIndexOf('.') + 1)),
-      isOpen: unknown || isChanged,
-    };
-  });
-}
-
-function isPlainBase(path: string): boolean {
-  return PLAIN_BASES.has(path) || isModuleClass(path) || path.startsWith(TORCH_DATA);
-}
 
 /** Whether a file of the project gives an object what another one has, by names that are computed. */
 export function copiesMembers(module: PyModule): boolean {
@@ -201,11 +125,25 @@ function copiesIn(alone: PyModule, word: string): boolean {
   });
 }
 
-/** Whether somebody may have the function, or what is made of it, after this use. `methods`: gets those that only run it. */
-function isKept(module: PyModule, value: PyNode, methods: string[], hops: number): boolean {
+/** A method that gets a function first, and the classes of the objects that it is called on, by file and name: `lbfgs.Search`. */
+interface Step {
+  readonly method: string;
+  readonly classes: readonly string[];
+}
+
+/** Who gets a function, and may only run it. */
+interface Runners {
+  readonly methods: string[];
+  readonly steps: Step[];
+}
+
+/** Whether somebody may have the function, or what is made of it, after this use, other than those that are put into `runners`. */
+function isKept(module: PyModule, value: PyNode, runners: Runners, hops: number): boolean {
   if (!isUsed(module, value) || isGivenToLibrary(module, value)) return false;
   const call = callGiven(value);
   const called = call && hops < MAX_HOPS ? calledDefinition(module, call) : undefined;
+  const step = call && called === undefined ? stepOf(module, call, value) : undefined;
+  if (step !== undefined) return runners.steps.push(step) === 0;
   if (
     call === undefined ||
     called?.type !== 'function_definition' ||
@@ -215,10 +153,50 @@ function isKept(module: PyModule, value: PyNode, methods: string[], hops: number
     return true;
   const given = [...(argumentsByParameter(module, called, call) ?? [])].find(([, each]) => each === value);
   if (given === undefined) return true;
-  if (enclosingClass(called) !== undefined) methods.push(called.name?.text ?? '');
+  if (enclosingClass(called) !== undefined) runners.methods.push(called.name?.text ?? '');
+  return isParameterKept(module, called, given[0], runners, hops + 1);
+}
+
+/** A call of a method of objects of the project that gets the function first. */
+function stepOf(module: PyModule, call: PyNode, value: PyNode): Step | undefined {
+  const method = methodName(call);
+  if (method === undefined || pathsOf(module, call.function ?? call).length > 0) return undefined;
+  if (argumentsOf(call)[0] !== value) return undefined;
+  const made = madeBehind(module, receiverOf(call));
+  const others = made.filter((each) => !(method === 'step' && isOptimizer(module, each)));
+  const classes = others.flatMap((each) => classMade(module, each) ?? []);
+  return made.length > 0 && classes.length === others.length ? { method, classes } : undefined;
+}
+
+function isOptimizer(module: PyModule, made: PyNode | undefined): boolean {
+  return made?.type === 'call' && calledPath(module, made)?.startsWith(OPTIMIZERS) === true;
+}
+
+/** `lbfgs.Search` of `Search(weights)` */
+function classMade(module: PyModule, made: PyNode | undefined): string | undefined {
+  const isEntered = made?.parent?.type === 'as_pattern';
+  const callee = made?.type === 'call' && !isEntered ? made.function : undefined;
+  const path = callee && qualifiedName(module, callee);
+  if (path !== undefined) return path.split('.').slice(-2).join('.');
+  const own = callee && definitionBehind(module, callee);
+  return own?.type === 'class_definition' ? classNamed(module, own) : undefined;
+}
+
+/** A class of a file, as imports name it. */
+export function classNamed({ path }: PyModule, { name }: PyNode): string {
+  return `${/([^\\/]+?)(?:[\\/]__init__)?\.\w+$/.exec(path)?.[1]}.${name?.text}`;
+}
+
+export function isParameterKept(
+  module: PyModule,
+  functionNode: PyNode,
+  name: string,
+  runners: Runners,
+  hops: number,
+): boolean {
   return module
-    .reads(module.scopeOf(called), given[0])
-    .some((read) => read.closest(...OWN_TIME) !== called || isKept(module, read, methods, hops + 1));
+    .reads(module.scopeOf(functionNode), name)
+    .some((read) => read.closest(...OWN_TIME) !== functionNode || isKept(module, read, runners, hops));
 }
 
 /** What runs at another time than the code around it. */
@@ -258,25 +236,29 @@ export function isGivenToLibrary(module: PyModule, value: PyNode): boolean {
 
 /** What made an object, also by `with Pool() as pool`. */
 function makersBehind(module: PyModule, object: PyNode | undefined): readonly (string | undefined)[] {
-  if (object?.type !== 'identifier') return object === undefined ? [] : makersOf(module, object);
-  return waysGiven(module, object).map((way) => {
-    const made = way.kind === 'value' || way.kind === 'with' ? way.value : undefined;
-    return made?.type === 'call' ? calledPath(module, made) : undefined;
-  });
+  if (object?.type === 'attribute') return makersOf(module, object);
+  return madeBehind(module, object).map((made) =>
+    made?.type === 'call' ? calledPath(module, made) : undefined,
+  );
+}
+
+/** The values that an object may be; undefined for one that does not show. */
+function madeBehind(module: PyModule, object: PyNode | undefined): readonly (PyNode | undefined)[] {
+  if (object?.type === 'subscript') return filledWith(module, object) ?? [undefined];
+  if (object?.type === 'attribute') return attributeValues(module, object) ?? [undefined];
+  if (object?.type !== 'identifier') return object === undefined ? [] : [object];
+  return waysGiven(module, object).map((way) =>
+    way.kind === 'value' || way.kind === 'with' ? way.value : undefined,
+  );
 }
 
 /** Packages that run what they are given, and hand it to nobody. */
-const RUNNERS = [
+export const RUNNERS = [
   ...['multiprocessing', 'threading', 'concurrent', 'fire', 'click', 'typer', 'hydra', 'atexit', 'signal'],
   ...['inspect', 'optuna', 'ray', 'wandb', 'hyperopt', 'skopt', 'submitit', 'absl', 'tyro', 'timeit'],
   'cProfile',
 ];
 const RUNS_IT = new RegExp(`^(?:torch\\.multiprocessing|torch\\.distributed|${RUNNERS.join('|')})\\.`);
-
-/** Whether a file of the project has the name of one of these packages, and is it. */
-function hasOwnRunner(module: PyModule): boolean {
-  return RUNNERS.some((name) => module.around.text(name) !== undefined);
-}
 
 /** What these give is the function, or runs it. */
 const GIVES_FUNCTION =

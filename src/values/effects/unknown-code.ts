@@ -23,7 +23,7 @@ import { type Differentiator, differentiatorsIn } from './differentiators-in-fil
 import { putsOnObject, setsMade } from './foreign-layers.js';
 import { forwardFacts, ITERATED, iterationRuns, runsOnlyLayers } from './forward-index.js';
 import { SETS_MODE } from './grad.js';
-import { isHandedOnByName } from './handed-on.js';
+import { isHandedOnByName } from './handed-on-by-name.js';
 import { mayBeCalled } from './homes.js';
 import { bound, isMixedIn, isRunByCall, runsOfGiven } from './inherited.js';
 import { isAskedAsNetwork } from './strangers.js';
