@@ -201,12 +201,16 @@ function ofFolders(module: PyModule, path: string): Leads {
   if (owner === '' || path.startsWith('.')) return 'foreign';
   if (folders.some((dots) => lacks(module, dots, path))) return [];
   const files = folders.filter((dots) => module.around.text(dots + owner) !== undefined);
-  if (files.length === 0) return 'foreign';
-  const leads = files.map((dots) => {
-    const found = boundElsewhere(module, dots + path);
-    return found === undefined ? 'foreign' : ofDefinition(found);
-  });
-  return leads.includes('foreign') ? 'foreign' : leads.flatMap((each) => (each === 'foreign' ? [] : each));
+  // One that lacks the name gives an error.
+  const name = path.slice(owner.length + 1);
+  const leads = files
+    .filter((dots) => mayGive(module, dots + owner, name))
+    .map((dots) => {
+      const found = boundElsewhere(module, dots + path);
+      return found === undefined ? 'foreign' : ofDefinition(found);
+    });
+  if (leads.length === 0 || leads.includes('foreign')) return 'foreign';
+  return leads.flatMap((each) => (each === 'foreign' ? [] : each));
 }
 
 /**

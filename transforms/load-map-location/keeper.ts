@@ -1,15 +1,22 @@
-import { row } from '../../src/library/library.js';
-import { PLAIN_BASES, TORCH } from '../../src/library/names.js';
+import { givesModule, row } from '../../src/library/library.js';
+import { PLAIN_BASES, TORCH, WRAPS_MODULE } from '../../src/library/names.js';
 import { attributeValuesInProject } from '../../src/semantic/attributes.js';
 import { caughtHere } from '../../src/semantic/catching.js';
 import { ancestryOf } from '../../src/semantic/definitions.js';
 import { type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
 import { allGiven } from '../../src/semantic/function-uses.js';
+import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { roleOf } from '../../src/semantic/names.js';
 import { isAlwaysAfter, isAlwaysFollowed } from '../../src/semantic/paths.js';
-import { enclosingFunction, methodName, ownNodes, receiverOf } from '../../src/semantic/statements.js';
+import {
+  argumentsOf,
+  enclosingFunction,
+  methodName,
+  ownNodes,
+  receiverOf,
+} from '../../src/semantic/statements.js';
 import { writesOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModel } from '../../src/torch/module/model-value.js';
@@ -58,10 +65,39 @@ export function isNetwork(module: PyModule, value: PyNode): boolean {
   return isMadeNetwork(module, value) || askedFor(module, value).length > 0;
 }
 
-/** Whether its function runs it, or has its parameters: others that load, as averages of weights, are only moved as modules are. */
+/**
+ * Whether its function runs it, or has its parameters: others that load, as averages of weights, are only moved as modules are. What a
+ * parameter is given, in the whole project, may be used so by whoever gives it.
+ */
 export function isUsedAsNetwork(module: PyModule, value: PyNode): boolean {
-  return askedFor(module, value).some((asked) => asked !== 'to' && asked !== 'cuda');
+  if (
+    askedFor(module, value, valuesBefore, askedOrWrapped).some((asked) => asked !== 'to' && asked !== 'cuda')
+  )
+    return true;
+  const [write, ...others] = writesOf(module, value);
+  if (write === undefined || others.length > 0 || roleOf(write) !== 'parameter') return false;
+  const given = allGiven(module, write);
+  return (
+    given?.every((each) => each.node.type === 'identifier' && isUsedAsNetwork(each.module, each.node)) ===
+    true
+  );
 }
+
+/** What a variable held before it was moved, or wrapped as networks are: `net = net.to(device)`, `net = DataParallel(net)`. */
+function valuesBefore(module: PyModule, variable: PyNode, hops = 0): readonly PyNode[] | undefined {
+  const values = valuesAt(module, variable);
+  const [only, ...others] = values ?? [];
+  if (only?.type !== 'call' || others.length > 0 || hops > MAX_MOVES) return values;
+  const isWrapped = WRAPS_MODULE.has(calledPath(module, only) ?? '');
+  const moved = isWrapped
+    ? argumentsOf(only)[0]
+    : givesModule(methodName(only) ?? '')
+      ? receiverOf(only)
+      : undefined;
+  return moved?.text === variable.text ? valuesBefore(module, moved, hops + 1) : values;
+}
+
+const MAX_MOVES = 8;
 
 /** By what made it; what a parameter gets, in the whole project, counts where nobody else can call the function. */
 function isMadeNetwork(module: PyModule, value: PyNode): boolean {
@@ -72,14 +108,19 @@ function isMadeNetwork(module: PyModule, value: PyNode): boolean {
 }
 
 /** What a function asks of a value that only modules have, whenever it comes to this place. */
-function askedFor(module: PyModule, variable: PyNode): readonly string[] {
+function askedFor(
+  module: PyModule,
+  variable: PyNode,
+  held = valuesAt,
+  asks: typeof askedBy = askedBy,
+): readonly string[] {
   if (variable.type === 'attribute' && attributeValuesInProject(module, variable)?.length !== 1) return [];
-  const values = variable.type === 'identifier' ? valuesAt(module, variable) : [];
+  const values = variable.type === 'identifier' ? held(module, variable) : [];
   const around = enclosingFunction(variable) ?? module.root;
   return ownNodes(around).flatMap((node) => {
-    const [asked, of] = askedBy(node, variable);
+    const [asked, of] = asks(node, variable, module);
     if (asked === undefined || of === undefined || !isSurelyBeside(module, node, variable)) return [];
-    return variable.type !== 'identifier' || areSame(values, valuesAt(module, of)) ? [asked] : [];
+    return variable.type !== 'identifier' || areSame(values, held(module, of)) ? [asked] : [];
   });
 }
 
@@ -98,12 +139,19 @@ export function areSame(
   return values.length === others.length && values.every((each) => others.includes(each));
 }
 
-function askedBy(node: PyNode, variable: PyNode): readonly [asked?: string, of?: PyNode] {
+function askedBy(node: PyNode, variable: PyNode, _module: PyModule): readonly [asked?: string, of?: PyNode] {
   const callee = node.type === 'call' ? node.function : undefined;
   if (callee?.text === variable.text) return ['__call__', callee];
   const object = callee?.object?.text === variable.text ? callee.object : undefined;
   const method = methodName(node) ?? '';
   return object !== undefined && OF_MODULES.has(method) ? [method, object] : [];
+}
+
+/** The same, and `DataParallel(net)`, which runs what it is given. */
+function askedOrWrapped(node: PyNode, variable: PyNode, module: PyModule): ReturnType<typeof askedBy> {
+  const [first] = node.type === 'call' ? argumentsOf(node) : [];
+  const isWrapped = first?.text === variable.text && WRAPS_MODULE.has(calledPath(module, node) ?? '');
+  return isWrapped ? ['__call__', first] : askedBy(node, variable, module);
 }
 
 /** Whether a function that evaluates a place also evaluates a node, before or after it, and no error of that is caught. */
