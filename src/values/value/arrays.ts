@@ -6,6 +6,7 @@ import type { PyModule } from '../../semantic/module.js';
 import { givenTo, unparenthesized } from '../../semantic/statements.js';
 import { waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
+import { isMadeWithoutGraph } from './plain-buffer.js';
 import { putIntoMade, valuesPutInto } from './put-into.js';
 import { kindOf } from './tensor.js';
 import type { Given } from './trace-kinds.js';
@@ -28,8 +29,13 @@ interface Known {
   readonly parameters: Given;
 }
 
+/** What a value is made of shows, and nothing of that has a graph. */
+export function isCertainlyPlain(module: PyModule, node: PyNode | undefined, known: Known): boolean {
+  return isArray(module, node, known) || isMadeWithoutGraph(module, node);
+}
+
 /** A number or an array of numpy, made from nothing but what is plain. */
-export function isArray(module: PyModule, node: PyNode | undefined, known: Known, depth = 0): boolean {
+function isArray(module: PyModule, node: PyNode | undefined, known: Known, depth = 0): boolean {
   const value = node && unparenthesized(node);
   if (value === undefined || depth > MAX_DEPTH) return false;
   if (value.type === 'identifier') {

@@ -14,7 +14,7 @@ import { functionElsewhere, starredFunction } from '../../semantic/star-imports.
 import { decoratorsOf, givenTo, methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import { isCount, isUnbound, livesIn, waysGiven, writesOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { isArray, putIntoValues } from './arrays.js';
+import { isCertainlyPlain, putIntoValues } from './arrays.js';
 import { definitionsRun } from './called.js';
 import { resultOfLibrary } from './library-result.js';
 import { COLLECTS } from './names.js';
@@ -325,7 +325,7 @@ export class GradTrace {
   #certainlyGivenTo(definition: PyNode, call: PyNode): Given {
     const given = argumentsByParameter(this.module, definition, call);
     const known = { isPlain: (value: PyNode) => this.of(value) === 'plain', parameters: this.parameters };
-    const isCertain = (name: string): boolean => isArray(this.module, given?.get(name), known);
+    const isCertain = (name: string): boolean => isCertainlyPlain(this.module, given?.get(name), known);
     return withoutPlain(this.#givenTo(definition, call), isCertain);
   }
 
