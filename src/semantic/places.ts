@@ -4,7 +4,7 @@ import { classAround, classBehind } from './definitions.js';
 import type { PyModule } from './module.js';
 import { attributeUsesElsewhere, usesElsewhere } from './uses-elsewhere.js';
 
-interface Places {
+export interface Places {
   readonly writes: readonly PyNode[];
   readonly reads: readonly PyNode[];
 }

@@ -101,3 +101,10 @@ export function parameterGetting(
   const name = given && [...given].find(([, each]) => each === value)?.[0];
   return name === undefined ? undefined : there.writes(there.scopeOf(called), name)[0];
 }
+
+/** `return net`, as a function hands back what it is given. */
+export function isReturned(module: PyModule, functionNode: PyNode, parameter: PyNode): boolean {
+  return module
+    .reads(module.scopeOf(functionNode), parameter.text)
+    .some(({ parent }) => parent?.type === 'return_statement');
+}

@@ -28,9 +28,16 @@ import type { PyNode } from '../../src/syntax/node.js';
 import type { GradDoubt } from '../../src/torch/grad/doubts.js';
 import { classOf, definitionCalled, definitionOfValue, valuesCalled } from './called.js';
 import { callsOfInstances } from './instance-calls.js';
-import { doubtsOfInstances, ownOptimizers } from './instances.js';
+import { doubtsOfInstances, ownOptimizers, usesItself } from './instances.js';
 import { ownNetwork, sharedBy } from './sharing.js';
 import { NetworkUses } from './uses.js';
+
+/** An optimizer that a network has of its own parameters, and all that the project does with it. */
+interface OwnOptimizer {
+  /** The first of them. */
+  readonly trainer: Elsewhere;
+  readonly uses: readonly Elsewhere[];
+}
 
 /** Who has a network, and its parameters, as far as the project shows. */
 export interface Fate {
@@ -42,6 +49,7 @@ export interface Fate {
   readonly compiler: string | undefined;
   /** What speaks against saying that nobody trains it, nor reads the gradients of its parameters. */
   readonly doubts: readonly GradDoubt[];
+  readonly own: readonly OwnOptimizer[];
 }
 
 export function fateOf(module: PyModule, network: PyNode): Fate {
@@ -78,17 +86,22 @@ class Follower extends NetworkUses implements Fate {
   /** What is open where a function that others may import is given the network. */
   #outer: Question | undefined;
   #isClosed = false;
-  /** Attributes by which it holds optimizers of its own parameters. */
-  readonly #own = new Set<string>();
+  /** Attributes by which it holds optimizers of its own parameters, and whether its class uses them as well. */
+  readonly #own = new Map<string, boolean>();
+  readonly own: OwnOptimizer[] = [];
 
   /** The network as it is known at one place. */
   follow(module: PyModule, network: PyNode): this {
     this.object(module, network, 0);
     if (this.#outer !== undefined && !this.#isClosed) this.unknown(this.#outer);
-    const own = [...this.#own].find((each) => this.parts.has(each));
-    if (own !== undefined) this.isTrained = true;
-    if (own !== undefined)
-      this.refute(`\`${this.name}.${own}\` is an optimizer of its parameters, and is used`);
+    for (const [name, isHidden] of this.#own) {
+      const part = this.usesOfPart(name);
+      if (part === undefined) continue;
+      this.isTrained = true;
+      const [trainer] = part.isCertain && !isHidden ? part.uses : [];
+      this.refute(`\`${this.name}.${name}\` is an optimizer of its parameters, and is used`, trainer);
+      if (trainer !== undefined) this.own.push({ trainer, uses: part.uses });
+    }
     if (this.#own.has('*'))
       this.unknown(
         ask(
@@ -265,7 +278,8 @@ class Follower extends NetworkUses implements Fate {
 
   /** What a class does with each of its instances. */
   #instance(made: Elsewhere): undefined {
-    for (const name of ownOptimizers(made)) this.#own.add(name);
+    for (const name of ownOptimizers(made))
+      this.#own.set(name, this.#own.get(name) === true || usesItself(made, name));
     for (const question of doubtsOfInstances(made)) this.unknown(question);
   }
 

@@ -2,6 +2,7 @@ import { builtin, canonical, cutsGraph, ofTensor, row } from '../../src/library/
 import { DATA_LOADER, NUMPY, TORCH } from '../../src/library/names.js';
 import { isModuleClass } from '../../src/library/paths.js';
 import { attributeUses } from '../../src/semantic/attribute-uses.js';
+import { READS_NAMES } from '../../src/semantic/by-text.js';
 import { classBehind } from '../../src/semantic/definitions.js';
 import { boundElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf, reachingDefinitions } from '../../src/semantic/flow.js';
@@ -263,8 +264,10 @@ export class Graphless {
       return all();
     }
     const found = definitionCalled(module, call);
-    if (found !== undefined && found.node.type === 'function_definition')
-      return this.#returned(found, module, call, given, depth);
+    if (found !== undefined && found.node.type === 'function_definition') {
+      const doubt = this.#returned(found, module, call, given, depth);
+      return doubt && this.#isOfTrained(callee) ? this.#lost(call) : doubt;
+    }
     const makers = found === undefined ? functionsGiven(module, callee) : [];
     if (makers.length > 0)
       return first(makers, (each) => this.#returned(each, module, call, given, depth + 1));
@@ -277,28 +280,21 @@ export class Graphless {
 
   /** `teacher` of `teacher(x)`, `teacher.encode(x)` and `teacher.module(x)`. */
   #networkRun(callee: PyNode): PyNode | undefined {
-    for (
-      let at: PyNode | undefined = callee;
-      at !== undefined;
-      at = at.type === 'attribute' ? at.object : undefined
-    )
-      if (this.networks.has(at.text)) return at;
-    return undefined;
+    return ownersOf(callee).find(({ text }) => this.networks.has(text));
+  }
+
+  #isOfTrained(callee: PyNode): boolean {
+    return ownersOf(callee).some(({ text }) => this.trained.has(text));
+  }
+
+  #lost(call: PyNode): GradDoubt {
+    return no(`the gradient of \`${shown(call)}\`, which is trained, would be lost`);
   }
 
   #method(module: PyModule, call: PyNode, given: Given, depth: number): GradDoubt | undefined {
-    const callee = call.function ?? call;
     const receiver = receiverOf(call);
     const name = methodName(call) ?? '';
-    for (
-      let at: PyNode | undefined = callee;
-      at !== undefined;
-      at = at.type === 'attribute' ? at.object : undefined
-    )
-      if (this.trained.has(at.text))
-        return cutsGraph(name)
-          ? undefined
-          : no(`the gradient of \`${shown(call)}\`, which is trained, would be lost`);
+    if (this.#isOfTrained(call.function ?? call)) return cutsGraph(name) ? undefined : this.#lost(call);
     const isOfTensor = receiver !== undefined && valueOf(module, receiver).kind.endsWith('tensor');
     if (!isOfTensor && (receiver === undefined || ofTensor(name) === undefined || isRedefined(module, name)))
       return this.#unknownCall(module, call, given, depth);
@@ -335,15 +331,19 @@ export class Graphless {
     const inside = givenInside(module, node, call);
     const returned = ownNodes(node).filter(({ type }) => type === 'return_statement' || type === 'yield');
     if (inside === undefined || returned.length === 0) return withoutGradient(call);
-    const doubt = first(
-      [...inside.values()],
-      (each) => each && this.#of(module, each.node, given, depth + 1),
-    );
+    // Its values are followed to what it is given, unless it asks for that by its name.
+    const asked = READS_NAMES.test(there.codeOf(node)) ? [...inside.values()] : [];
+    const doubt = first(asked, (each) => each && this.#of(module, each.node, given, depth + 1));
     if (doubt !== undefined) return doubt;
-    // What it is given carries no graph: its own values may still.
     return first(
       returned.flatMap(({ named }) => named),
       (each) => this.#of(there, each, inside, depth + 1),
     );
   }
+}
+
+/** `a.b.c`, `a.b`, `a` */
+function ownersOf(path: PyNode): readonly PyNode[] {
+  const object = path.type === 'attribute' ? path.object : undefined;
+  return object === undefined ? [path] : [path, ...ownersOf(object)];
 }

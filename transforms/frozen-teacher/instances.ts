@@ -1,5 +1,6 @@
 import { walksModule } from '../../src/library/library.js';
 import { PARAMETER } from '../../src/library/names.js';
+import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { ancestryOf, classAround, methodsOf } from '../../src/semantic/definitions.js';
 import { boundElsewhere, type Elsewhere, lineageOf } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
@@ -7,11 +8,12 @@ import { calledPath } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { importedPath, roleOf } from '../../src/semantic/names.js';
 import { ask, type Question } from '../../src/semantic/question.js';
-import { methodName, receiverOf, statementOf } from '../../src/semantic/statements.js';
+import { isCallee, methodName, receiverOf, statementOf } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { walkedFor } from '../../src/torch/grad/walked-parameters.js';
 import { isModel } from '../../src/torch/module/model-value.js';
 import { gradUseIn } from '../../src/values/effects/grad.js';
+import { isMadeAt, leavesParameters } from './optimizer-uses.js';
 import { isNoNetwork } from './sharing.js';
 
 /** What every instance of a class of the project has or does, however it was made: reasons why it may be trained or looked at. */
@@ -37,6 +39,19 @@ function classesOf(made: Elsewhere): readonly Elsewhere[] {
 /** The attributes by which instances of a class hold an optimizer of their own parameters; `*` where something else takes them. */
 export function ownOptimizers(made: Elsewhere): readonly string[] {
   return classesOf(made).flatMap(({ module, node }) => module.memo(findOwnOptimizers, node));
+}
+
+/** Whether a class does more with such an optimizer than to make it once. */
+export function usesItself(made: Elsewhere, name: string): boolean {
+  // What is done with it by the network is followed there.
+  const uses = classesOf(made).flatMap(({ module, node }) =>
+    attributeUses(module, node, name).flatMap((use) =>
+      use.node.object?.text === classAround(use.node)?.self ? [{ module, ...use }] : [],
+    ),
+  );
+  const isPlain = (use: (typeof uses)[number]): boolean =>
+    use.kind === 'write' ? isMadeAt(use.module, use.node) : leavesParameters(use.module, use.node);
+  return uses.filter(({ kind }) => kind !== 'read').length !== 1 || !uses.every(isPlain);
 }
 
 function findOwnOptimizers(module: PyModule, classNode: PyNode): readonly string[] {
@@ -118,7 +133,7 @@ function handsItselfOut(_module: PyModule, classNode: PyNode): boolean {
     [...method.walk()].some((node) => {
       if (node.type !== 'identifier' || node.text !== classAround(node)?.self || roleOf(node) !== 'read')
         return false;
-      if (node.parent?.type === 'attribute') return false;
+      if (node.parent?.type === 'attribute' || isCallee(node)) return false;
       const callee = node.parent?.type === 'argument_list' ? node.parent.parent?.function : undefined;
       return (
         !/^(?:super|print|len|isinstance|type|id|str|repr)$/.test(callee?.text ?? '') &&

@@ -1,13 +1,11 @@
-import { OPTIMIZERS } from '../../src/library/names.js';
-import { isAnywhere } from '../../src/semantic/anywhere.js';
 import { attributeUses } from '../../src/semantic/attribute-uses.js';
 import { calledDefinition, classAround, classBehind } from '../../src/semantic/definitions.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { callOf, functionUses } from '../../src/semantic/function-uses.js';
-import { hasStarImport, qualifiedName } from '../../src/semantic/imports.js';
+import { hasStarImport } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { mayLead } from '../../src/semantic/paths.js';
-import { allPlacesOf } from '../../src/semantic/places.js';
+import { allPlacesOf, type Places } from '../../src/semantic/places.js';
 import { replacedByName } from '../../src/semantic/replaced.js';
 import { mayReplaceAny } from '../../src/semantic/setters.js';
 import {
@@ -21,11 +19,10 @@ import {
   methodName,
   statementOf,
 } from '../../src/semantic/statements.js';
-import { plainString } from '../../src/semantic/strings.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { definitionsRun } from '../../src/values/value/called.js';
-import { definitionCalled, parameterGetting } from './called.js';
 import { fateOf } from './fate.js';
+import { isMadeAt, leavesParameters } from './optimizer-uses.js';
 
 /** A step of an optimizer of a network, and what clears the gradients that it reads. */
 export interface Reader {
@@ -36,9 +33,16 @@ export interface Reader {
 /** The steps of all optimizers that have the parameters of a network; undefined where something else may read its gradients. */
 export function readersOf(module: PyModule, network: PyNode): readonly Reader[] | undefined {
   const found: Reader[] = [];
-  for (const doubt of fateOf(module, network).doubts) {
+  const fate = fateOf(module, network);
+  for (const doubt of fate.doubts) {
     if (doubt.answer !== 'no') continue;
-    const readers = doubt.trainer?.module === module ? readersBy(module, doubt.trainer, network) : undefined;
+    const own = fate.own.find(({ trainer }) => trainer === doubt.trainer);
+    const readers =
+      own !== undefined
+        ? readersOfOwn(module, own.uses, network)
+        : doubt.trainer?.module === module
+          ? readersBy(module, doubt.trainer, network)
+          : undefined;
     if (readers === undefined) return undefined;
     found.push(...readers);
   }
@@ -68,25 +72,60 @@ function optimizersOf(module: PyModule, value: PyNode, hops: number): readonly P
   return found.every((each) => each !== undefined) ? found.flat() : undefined;
 }
 
+/** `net.optimizer.step()`, of the optimizer that a network has of its own parameters. */
+function readersOfOwn(
+  module: PyModule,
+  uses: readonly Elsewhere[],
+  network: PyNode,
+): readonly Reader[] | undefined {
+  const optimizers = uses.flatMap((each) => (each.module === module ? [each.node] : []));
+  const done = optimizers.length < uses.length ? undefined : doneWith(module, optimizers);
+  const { writes } = placesOf(module, network);
+  return done && readersClearedBy(module, done, network, writes, writes[0] ?? network);
+}
+
 function stepsOf(module: PyModule, optimizer: PyNode, network: PyNode): readonly Reader[] | undefined {
   const places = allPlacesOf(module, optimizer);
   if (places === undefined || !places.writes.every((write) => isMadeAt(module, write))) return undefined;
+  const done = doneWith(module, places.reads);
+  return done && readersClearedBy(module, done, network, places.writes, optimizer);
+}
+
+interface Done {
+  readonly steps: readonly PyNode[];
+  readonly clears: readonly PyNode[];
+}
+
+/** The steps and the clearings of an optimizer, by the places where it stands; undefined where something else is done with it. */
+function doneWith(module: PyModule, places: readonly PyNode[]): Done | undefined {
   const steps: PyNode[] = [];
   const clears: PyNode[] = [];
-  for (const read of places.reads) {
-    const call = calledOn(read);
+  for (const place of places) {
+    const call = calledOn(place);
     const name = call && methodName(call);
     if (call !== undefined && name === 'step' && argumentsOf(call).length === 0) steps.push(call);
     else if (call !== undefined && name === 'zero_grad' && dropsGradients(call))
       clears.push(call, ...callsOfClearing(module, call));
-    else if (!isHarmless(module, read, 0)) return undefined;
+    else if (!leavesParameters(module, place)) return undefined;
   }
-  if (places.writes.length > 1 && !clears.every((each) => isStill(module, each, places.writes, optimizer)))
-    return undefined;
-  for (const { node, writes } of clearedBy(module, network))
-    for (const each of [node, ...callsOfClearing(module, node)])
-      if (isStill(module, each, writes, optimizer)) clears.push(each);
-  return steps.map((step) => ({ step, clears }));
+  return { steps, clears };
+}
+
+/** `writes`: what gives the holder of the optimizer another. */
+function readersClearedBy(
+  module: PyModule,
+  { steps, clears }: Done,
+  network: PyNode,
+  writes: readonly PyNode[],
+  holder: PyNode,
+): readonly Reader[] | undefined {
+  if (writes.length > 1 && !clears.every((each) => isStill(module, each, writes, holder))) return undefined;
+  const own = placesOf(module, network);
+  const byNetwork = own.reads
+    .flatMap((read) => clearedAt(module, read))
+    .filter((each) => isStill(module, each, own.writes, holder));
+  const all = [...clears, ...byNetwork];
+  return steps.map((step) => ({ step, clears: all }));
 }
 
 /** `self.reset_grad()`: the calls of the function around a clearing, where that does nothing but clear. */
@@ -128,34 +167,26 @@ function isStill(module: PyModule, clear: PyNode, writes: readonly PyNode[], opt
   );
 }
 
-/** `net.zero_grad()`, `self.net.zero_grad()`, with all that gives the variable a network. */
-function clearedBy(
-  module: PyModule,
-  network: PyNode,
-): readonly { readonly node: PyNode; readonly writes: readonly PyNode[] }[] {
-  const owner = network.type === 'attribute' ? classBehind(module, network.object ?? network) : undefined;
-  const scope = network.type === 'identifier' ? module.resolve(network) : undefined;
-  const uses = owner === undefined ? [] : attributeUses(module, owner, network.attribute?.text ?? '');
-  const own = uses.filter(({ node }) => node.object?.text === classAround(node)?.self);
-  const reads = scope === undefined ? own.map(({ node }) => node) : module.reads(scope, network.text);
-  const writes =
-    scope === undefined
-      ? uses.flatMap(({ node, kind }) => (kind === 'read' ? [] : [node]))
-      : module.writes(scope, network.text);
-  return reads.flatMap((read) => {
-    const node = calledOn(read);
-    return node !== undefined && methodName(node) === 'zero_grad' && dropsGradients(node)
-      ? [{ node, writes }]
-      : [];
-  });
+/** `net.zero_grad()`, `self.net.zero_grad()`, and the calls of a function that does nothing else. */
+function clearedAt(module: PyModule, network: PyNode): readonly PyNode[] {
+  const call = calledOn(network);
+  return call !== undefined && methodName(call) === 'zero_grad' && dropsGradients(call)
+    ? [call, ...callsOfClearing(module, call)]
+    : [];
 }
 
-/** `optimizer = torch.optim.Adam(…)` */
-function isMadeAt(module: PyModule, write: PyNode): boolean {
-  const made =
-    write.parent?.type === 'assignment' && write.parent.left === write ? write.parent.right : undefined;
-  const path = made?.type === 'call' ? qualifiedName(module, made.function ?? made) : undefined;
-  return path?.startsWith(OPTIMIZERS) === true && !path.startsWith(`${OPTIMIZERS}lr_scheduler`);
+/** Of a variable, or of an attribute by `self`. */
+function placesOf(module: PyModule, network: PyNode): Places {
+  const owner = network.type === 'attribute' ? classBehind(module, network.object ?? network) : undefined;
+  const scope = network.type === 'identifier' ? module.resolve(network) : undefined;
+  if (scope !== undefined)
+    return { reads: module.reads(scope, network.text), writes: module.writes(scope, network.text) };
+  const uses = owner === undefined ? [] : attributeUses(module, owner, network.attribute?.text ?? '');
+  const own = uses.filter(({ node }) => node.object?.text === classAround(node)?.self);
+  return {
+    reads: own.map(({ node }) => node),
+    writes: uses.flatMap(({ node, kind }) => (kind === 'read' ? [] : [node])),
+  };
 }
 
 function calledOn(read: PyNode): PyNode | undefined {
@@ -170,57 +201,5 @@ function dropsGradients(call: PyNode): boolean {
   return given.length === 0 || (given.length === 1 && keywordValue(call, 'set_to_none')?.type === 'true');
 }
 
+/** `params = list(net.parameters())`: how many such variables are followed. */
 const MAX_HOPS = 3;
-
-/** The optimizer is saved, loaded, scheduled or shown; its gradients are not read. */
-function isHarmless(module: PyModule, read: PyNode, hops: number): boolean {
-  const { parent } = read;
-  if (parent?.type === 'attribute' && parent.object === read) {
-    const name = parent.attribute?.text ?? '';
-    return isCallee(parent)
-      ? /^(?:load_)?state_dict$/.test(name)
-      : name === 'param_groups' && isSettings(module, parent);
-  }
-  const argument = parent?.type === 'keyword_argument' ? parent : read;
-  const call = argument.parent?.type === 'argument_list' ? argument.parent.parent : undefined;
-  const path = call && qualifiedName(module, call.function ?? call);
-  if (path !== undefined && /^torch\.optim\.lr_scheduler\.[A-Z]\w*$/.test(path))
-    return !isAnywhere(module, 'optimizer', asksAnother);
-  const found = call === undefined || hops > MAX_HOPS ? undefined : definitionCalled(module, call);
-  const parameter = found && call && parameterGetting(found, module, read, call);
-  if (found?.node.type !== 'function_definition' || parameter === undefined) return false;
-  const scope = found.module.scopeOf(found.node);
-  return (
-    found.module.writes(scope, parameter.text).length === 1 &&
-    found.module.reads(scope, parameter.text).every((each) => isHarmless(found.module, each, hops + 1))
-  );
-}
-
-/** `scheduler.optimizer`: of another object than the own one. */
-function asksAnother(alone: PyModule, word: string): boolean {
-  return alone.words(`.${word}`).some((node) => {
-    const object = node.parent?.attribute === node ? node.parent.object : undefined;
-    return object !== undefined && object.text !== classAround(node)?.self;
-  });
-}
-
-/** `optimizer.param_groups[0]["lr"]`, `for group in optimizer.param_groups: group["lr"] = rate`. */
-function isSettings(module: PyModule, groups: PyNode): boolean {
-  const { parent } = groups;
-  if (parent?.type === 'subscript' && parent.value === groups) return isSetting(parent);
-  const target = parent?.type === 'for_statement' && parent.right === groups ? parent.left : undefined;
-  const scope = target?.type === 'identifier' ? module.resolve(target) : undefined;
-  return (
-    target !== undefined &&
-    scope !== undefined &&
-    module.writes(scope, target.text).every(({ parent: loop }) => loop?.type === 'for_statement') &&
-    module.reads(scope, target.text).every(isSetting)
-  );
-}
-
-function isSetting(group: PyNode): boolean {
-  const { parent } = group;
-  const key = parent?.type === 'subscript' && parent.value === group ? parent.subscript : undefined;
-  const name = key && plainString(key);
-  return name !== undefined && name !== 'params';
-}

@@ -21,14 +21,21 @@ import { type GradDoubt, no, unknown } from '../../src/torch/grad/doubts.js';
 import { trainedIn, walkedFor } from '../../src/torch/grad/walked-parameters.js';
 import { moduleKind } from '../../src/torch/module/modules.js';
 import { isOfKnownPackage, isPlainAttribute } from '../../src/values/value/plain.js';
-import { definitionCalled, parameterGetting } from './called.js';
+import { definitionCalled, isReturned, parameterGetting } from './called.js';
 import { givesParameters } from './gives-parameters.js';
+import { leavesParameters } from './optimizer-uses.js';
 import { isTrainedBy } from './trainer.js';
-import { mayBeTakenWhole, mayBeWrapped } from './whole-module.js';
+import { isGivenToModule, mayBeTakenWhole, mayBeWrapped } from './whole-module.js';
 
 const MAX_HOPS = 8;
 const DEEP_COPY = 'copy.deepcopy';
 const LOOKED_AT = /^(?:print|len|isinstance|type|id|repr|str|hasattr|callable|bool)$/;
+
+/** The uses of an attribute of a network, and whether they are of no other. */
+export interface Part {
+  readonly uses: readonly Elsewhere[];
+  readonly isCertain: boolean;
+}
 
 /** All that the project does with a network; where it comes from is the business of a subclass. */
 export abstract class NetworkUses {
@@ -38,8 +45,10 @@ export abstract class NetworkUses {
   readonly #used = new Set<string>();
   /** Whether the use that is looked at is one of this network, and not of another that goes by the same name. */
   #isCertain = true;
-  /** Its attributes that the project reads by the network: `net.optimizer`. */
-  protected readonly parts = new Set<string>();
+  /** Its attributes that the project reads by the network, and does more with than to save them: `net.optimizer`. */
+  readonly #parts = new Map<string, Elsewhere[]>();
+  /** Those that may be of another network there. */
+  readonly #uncertain = new Set<string>();
   /** Functions that make the network, or are given it, and hand it back. */
   protected readonly factories = new Set<PyNode>();
 
@@ -78,6 +87,12 @@ export abstract class NetworkUses {
       (each) => each.answer === 'unknown' && each.otherwise.text === question.text,
     );
     if (!isKnown) this.doubts.push(unknown(question));
+  }
+
+  /** Where an attribute is used by the network. */
+  protected usesOfPart(name: string): Part | undefined {
+    const uses = this.#parts.get(name);
+    return uses && { uses, isCertain: !this.#uncertain.has(name) };
   }
 
   /** Of a variable: every read, in this file and, at the top of a module, in others. */
@@ -259,7 +274,10 @@ export abstract class NetworkUses {
   #part(module: PyModule, attribute: PyNode, hops: number): undefined {
     const name = attribute.attribute?.text ?? '';
     if (name === 'module') return this.use(module, attribute, hops);
-    this.parts.add(name);
+    if (!leavesParameters(module, attribute)) {
+      this.#parts.set(name, [...(this.#parts.get(name) ?? []), { module, node: attribute }]);
+      if (!this.#isCertain) this.#uncertain.add(name);
+    }
     if (isPlainAttribute(name)) return;
     const holder = attribute.parent;
     const isWritten = holder?.type === 'assignment' && holder.left === attribute;
@@ -325,19 +343,4 @@ export abstract class NetworkUses {
 function untrained(network: string, within?: PyNode): Question {
   const where = within === undefined ? '' : `, in \`${shown(within)}\`,`;
   return ask('untrained')`Does \`${network}\`${where} stay untrained?`;
-}
-
-/** `nn.ModuleList([student, teacher])`, `nn.ModuleDict({"teacher": teacher})`: a literal in the parentheses of a module. */
-function isGivenToModule(module: PyModule, literal: PyNode): boolean {
-  let at = literal;
-  while (/^(?:list|pair|dictionary)$/.test(at.parent?.type ?? '')) at = at.parent ?? at;
-  const callee = at.parent?.type === 'argument_list' ? at.parent.parent?.function : undefined;
-  return callee !== undefined && isModuleClass(qualifiedName(module, callee) ?? '');
-}
-
-/** `return net`, as a function hands back what it is given. */
-function isReturned(module: PyModule, functionNode: PyNode, parameter: PyNode): boolean {
-  return module
-    .reads(module.scopeOf(functionNode), parameter.text)
-    .some(({ parent }) => parent?.type === 'return_statement');
 }

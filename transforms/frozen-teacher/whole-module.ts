@@ -1,4 +1,5 @@
 import { row } from '../../src/library/library.js';
+import { isModuleClass } from '../../src/library/paths.js';
 import { isNamedAnywhere } from '../../src/semantic/anywhere.js';
 import { definitionBehind } from '../../src/semantic/definitions.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
@@ -100,4 +101,12 @@ export function mayBeWrapped(module: PyModule, classNode: PyNode): boolean {
 
 function findWrapper(module: PyModule): boolean {
   return WRAPPERS.some((word) => isNamedAnywhere(module, word));
+}
+
+/** `nn.ModuleList([student, teacher])`, `nn.ModuleDict({"teacher": teacher})`: a literal in the parentheses of a module. */
+export function isGivenToModule(module: PyModule, literal: PyNode): boolean {
+  let at = literal;
+  while (/^(?:list|pair|dictionary)$/.test(at.parent?.type ?? '')) at = at.parent ?? at;
+  const callee = at.parent?.type === 'argument_list' ? at.parent.parent?.function : undefined;
+  return callee !== undefined && isModuleClass(qualifiedName(module, callee) ?? '');
 }
