@@ -115,3 +115,20 @@ function compared(triples: string): readonly [string, readonly [string, string]]
     [`__${left}__`, `__${right}__`],
   ]);
 }
+
+/** The methods that Python calls where no name shows, with nothing but their object or a key: what they keep, they have made themselves. */
+export const UNSEEN_METHODS: readonly string[] = [
+  ...['__call__', '__getitem__', '__getitems__', '__missing__', '__iter__', '__next__', '__reversed__'],
+  ...['__len__', '__length_hint__', '__contains__', '__bool__', '__enter__', '__exit__', '__del__'],
+  ...[
+    '__getattr__',
+    '__getattribute__',
+    '__get__',
+    '__float__',
+    '__int__',
+    '__index__',
+    '__round__',
+    '__abs__',
+  ],
+  ...['__neg__', '__pos__', '__invert__', '__str__', '__repr__', '__format__', '__hash__', '__array__'],
+];

@@ -218,10 +218,15 @@ function givenName(module: PyModule, functionNode: PyNode, put: PyNode, target: 
   const isNumbered =
     target.type === 'subscript' && target.named.slice(1).some((key) => isNumber(module, key));
   const root = rootOf(target);
-  if (isBatch || isNumbered || root.type !== 'identifier' || module.resolve(root)?.node !== functionNode)
-    return undefined;
-  const [parameter] = waysReaching(module, root).filter(({ kind }) => kind === 'parameter');
-  if (parameter === undefined || root.text === selfName(functionNode)) return undefined;
+  if (isBatch || isNumbered) return undefined;
+  const isOwn = root.type === 'identifier' && module.resolve(root)?.node === functionNode;
+  const [parameter] = isOwn ? waysReaching(module, root).filter(({ kind }) => kind === 'parameter') : [];
+  // `options.get("log", []).append(value)`
+  if (parameter === undefined)
+    return functionNode.name?.text === 'forward' && parametersBehind(module, functionNode, target).length > 0
+      ? ''
+      : undefined;
+  if (root.text === selfName(functionNode)) return undefined;
   if (isContext(module, functionNode, root)) return undefined;
   const value = parameter.node.parent?.value;
   const isShared =

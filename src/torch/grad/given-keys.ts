@@ -8,13 +8,15 @@ import {
   argumentValue,
   enclosingFunction,
   givenTo,
+  isCallee,
+  isTarget,
   ownNodes,
 } from '../../semantic/statements.js';
 import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { keepsGiven } from '../../values/value/names.js';
 import { mayBeProjectObject, operatorCalls } from '../../values/value/operators.js';
-import { isMethodOfLibraries, isOfKnownPackage } from '../../values/value/plain.js';
+import { isMethodOfLibraries, isOfKnownPackage, isPlainAttribute } from '../../values/value/plain.js';
 import { calledBehind, nameBehind } from './called-values.js';
 import { mayHaveGraph } from './forward-stores.js';
 import { outlivingNames } from './outliving.js';
@@ -28,6 +30,24 @@ export function keysGiven(module: PyModule, method: PyNode): readonly string[] {
     ...new Set(operators.map(({ name }) => `operator ${name}`)),
     ...ownNodes(method).flatMap((node) => keysOfCall(module, node)),
   ];
+}
+
+/**
+ * The names of what some code runs or reads in other objects and other files: `lookup` of `self.table.lookup(0)`, `row` of
+ * `self.table.row`, which may be a property.
+ */
+export function namesRun(module: PyModule, code: PyNode): readonly string[] {
+  return ownNodes(code).flatMap((node) => {
+    const callee = node.type === 'call' ? node.function : undefined;
+    if (callee !== undefined && calledDefinition(module, node) !== undefined) return [];
+    const place =
+      callee ?? (node.type === 'attribute' && !isCallee(node) && !isTarget(node) ? node : undefined);
+    if (place === undefined || isUnbound(module, place)) return [];
+    const path = qualifiedName(module, place);
+    if (path === undefined ? place.type !== 'attribute' : isOfKnownPackage(path)) return [];
+    const name = nameBehind(module, place);
+    return isMethodOfLibraries(name) || isOfModule(name) || isPlainAttribute(name) ? [] : [name];
+  });
 }
 
 /** `i * 2` of `rows[i * 2]` has none where `i` has none. */

@@ -1,6 +1,6 @@
 import { isOfModule } from '../../library/library.js';
 import { AUTOGRAD_FUNCTIONS } from '../../library/names.js';
-
+import { UNSEEN_METHODS } from '../../library/python.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { summariesTogether } from '../../semantic/companions.js';
 import { ancestryOf, attributeOfSelf, calledDefinition, methodNamed } from '../../semantic/definitions.js';
@@ -12,10 +12,11 @@ import { enclosingClass, methodName, ownNodes, receiverOf } from '../../semantic
 import type { PyNode } from '../../syntax/node.js';
 import { isProperty, mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 import { cachesGraph, keysOfDecorators } from './caching.js';
-import { keysGiven } from './given-keys.js';
+import { keysGiven, namesRun } from './given-keys.js';
 import { giverOf, isReadForGraph, isReadInProject, readsGraphIn, readsGraphOf } from './graph-reads.js';
 import { type KeptState, mayHold, type Owner, UNREAD } from './holds.js';
 import { type Handed, keptByNamed, storesRunBy } from './named-keepers.js';
+import { ownKeeper, ownKeepers } from './own-keepers.js';
 import { recomputedWeight } from './recomputed-weights.js';
 import { isSetBefore } from './set-before.js';
 
@@ -51,7 +52,7 @@ export function stateOfForward(
     const state = stateIn(module, network, files);
     if (state !== undefined) return isForward(name) ? state : { ...state, method: name };
   }
-  return undefined;
+  return leftUnseen(module, network);
 }
 
 function stateIn(module: PyModule, network: PyNode, files: readonly ForwardKeeps[]): LeftState | undefined {
@@ -65,8 +66,32 @@ function stateIn(module: PyModule, network: PyNode, files: readonly ForwardKeeps
     );
     if (state !== undefined) return state;
     for (const call of calls) {
-      const into = may(call) ? keptByNamed(module, call.key) : undefined;
+      const into = may(call) ? keptBy(module, call.key) : undefined;
       if (into !== undefined) return { owner: call.owner, file: call.file, attribute: into };
+    }
+  }
+  return undefined;
+}
+
+function keptBy(module: PyModule, key: string): string | undefined {
+  const own = /^own (.*)/.exec(key)?.[1];
+  if (own === undefined) return keptByNamed(module, key);
+  return ownKeeper(module, own) === undefined ? undefined : own;
+}
+
+/**
+ * What parts of a network may keep of what they compute with their own parameters, where Python runs a method of theirs
+ * that no call names: by `part[key]`, `with part:`, `len(part)`.
+ */
+function leftUnseen(module: PyModule, network: PyNode): LeftState | undefined {
+  for (const name of UNSEEN_METHODS) {
+    const { keepers, unread } = ownKeepers(module, name);
+    if (unread !== undefined) return UNREAD;
+    for (const { home, node } of keepers) {
+      const owner = enclosingClass(node)?.name?.text;
+      const file = home.path;
+      if (owner === undefined || mayHold(module, network, { owner, file }))
+        return { owner: owner ?? file, file, attribute: 'self', method: name };
     }
   }
   return undefined;
@@ -110,6 +135,7 @@ function keptIn(module: PyModule, name: string): ForwardKeeps {
     const add = (key: string) => calls.set(`${owner} ${key}`, { owner, file: module.path, key });
     for (const code of [method, ...reachedFrom(module, method)]) {
       for (const key of [...keysGiven(module, code), ...keysOfDecorators(module, code)]) add(key);
+      for (const run of isRun ? namesRun(module, code) : []) add(`own ${run}`);
     }
     const { imported } = ancestryOf(module, classNode);
     if (left.length > 0 && imported.some((path) => AUTOGRAD_FUNCTIONS.has(path))) add('backward backward');

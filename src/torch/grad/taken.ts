@@ -10,7 +10,6 @@ import { isCallee, isTarget, methodName, receiverOf } from '../../semantic/state
 import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import type { Suspect } from '../../values/effects/differentiators.js';
-import { ownKeeper } from '../../values/effects/own-keepers.js';
 import { escapesOf } from '../../values/uses/escapes.js';
 import { keptWhenTaken, premisesOfTaken } from '../../values/uses/taken.js';
 import { isHandle } from '../../values/value/parts.js';
@@ -18,6 +17,7 @@ import { isOfKnownPackage } from '../../values/value/plain.js';
 import { GradTrace } from '../../values/value/trace.js';
 import { isProperty } from '../module/modules.js';
 import { ONLY_READ } from '../questions.js';
+import { ownKeeper } from './own-keepers.js';
 
 /**
  * What a function takes out of an object that computes it only then, with a graph, and hands on or leaves in that object.

@@ -11,7 +11,7 @@ import { functionsOf, reachedFrom } from '../../semantic/reach.js';
 import { remembered } from '../../semantic/remembered.js';
 import { isGenerator, returnedBy } from '../../semantic/returns.js';
 import { definedAnywhere } from '../../semantic/star-imports.js';
-import { argumentsOf, enclosingClass, isCallee, methodName } from '../../semantic/statements.js';
+import { argumentsOf, enclosingClass, isCallee, isTarget, methodName } from '../../semantic/statements.js';
 import { isUnbound, livesIn } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { keeps } from '../uses/escapes.js';
@@ -177,7 +177,7 @@ function computesIn(module: PyModule, code: PyNode, seen: Set<PyNode>): boolean 
 /** What stands for a value here, and not for what is called or asked for a part. */
 function isRead(module: PyModule, node: PyNode): boolean {
   if (isCallee(node) || node.parent?.object === node) return false;
-  if (node.type === 'attribute') return node.parent?.left !== node;
+  if (node.type === 'attribute') return !isTarget(node);
   if (node.type !== 'identifier' || roleOf(node) !== 'read') return false;
   const owner = node.closest('function_definition', 'lambda');
   return owner === undefined || !livesIn(module, node, owner);

@@ -1,9 +1,10 @@
 import { builtin, cutsGraph, isOfModule, isPlain, row } from '../../library/library.js';
 import { PARAMETER, VARIABLE } from '../../library/names.js';
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { attributeValues } from '../../semantic/attributes.js';
 import { ancestryOf } from '../../semantic/definitions.js';
 import { valuesGiven } from '../../semantic/function-uses.js';
-import { calledPath } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { returnedBy } from '../../semantic/returns.js';
 import { definedAnywhere } from '../../semantic/star-imports.js';
@@ -20,6 +21,7 @@ import { isUnbound, readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { recordsNoGraph } from '../value/gradient.js';
 import { isPlainAttribute } from '../value/plain.js';
+import { valuesPutInto } from '../value/put-into.js';
 import { type Contents, Ingredients } from './strangers.js';
 
 const MAX_HOPS = 8;
@@ -54,7 +56,11 @@ class LiveTrace {
   }
 
   #name(module: PyModule, name: PyNode, hops: number): boolean {
-    if (readsOf(module, name).some(isAskedForGradient)) return true;
+    const reads = readsOf(module, name);
+    if (reads.some(isAskedForGradient)) return true;
+    const put = reads.flatMap((read) => valuesPutInto(module, read));
+    if (put.some((each) => !recordsNoGraph(module, each) && this.of(module, each, hops + 1))) return true;
+    if (module.resolve(name) === module.scope && isAnywhere(module, name.text, fillsPart)) return true;
     return waysGiven(module, name).some((way) => {
       if (recordsNoGraph(module, way.node)) return false;
       if (way.kind === 'loop') return this.of(module, way.iterable, hops + 1);
@@ -103,6 +109,14 @@ class LiveTrace {
     if (cutsGraph(name)) return false;
     return runsNetwork(module, call) || this.of(module, receiverOf(call), hops + 1) || given();
   }
+}
+
+/** `lazy.weights.append(x)`, of a variable of another file. */
+function fillsPart(alone: PyModule, name: string): boolean {
+  return alone.words(name).some(({ parent, start }) => {
+    const isPart = parent?.type === 'attribute' && parent.attribute?.start === start;
+    return isPart && qualifiedName(alone, parent) !== undefined && valuesPutInto(alone, parent).length > 0;
+  });
 }
 
 /** The objects of a class have parameters of their own. */

@@ -204,7 +204,9 @@ export class Ingredients {
     }
     if (isAskedAsNetwork(module, target)) return 'network';
     if (target.type === 'attribute') return this.#attribute(module, target, hops);
-    if (target.text === classAround(target)?.self) return 'unknown';
+    const around = classAround(target);
+    if (around !== undefined && target.text === around.self)
+      return moduleKind(module, around.classNode).isModule === 'yes' ? 'network' : 'unknown';
     if (isUnbound(module, target)) return builtin(target.text) === undefined ? 'unknown' : 'none';
     const ways = waysGiven(module, target).map((way) => this.#given(module, way, hops));
     const put = worst(this.#put(module, target, hops));

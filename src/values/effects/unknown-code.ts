@@ -138,7 +138,7 @@ export function differentiatesWhenIterated(module: PyModule): Suspect | undefine
 /** Methods that are run by who names them or their class, and those that are asked about by themselves. */
 const SEEN: ReadonlySet<string> = new Set([
   ...[...CALLED, ...ITERATED],
-  ...['__init__', '__new__', '__post_init__', '__enter__', '__exit__'],
+  ...['__init__', '__new__', '__post_init__'],
 ]);
 
 /** What differentiates and no call shows: an operator of a class of the project, a handler of a log. */
