@@ -30,11 +30,15 @@ export const functionUses = remembered((module: PyModule, functionNode: PyNode):
   return scope === undefined ? [] : module.reads(scope, name.text).filter(outside);
 });
 
-/** What the calls of a function that the project shows give to one of its parameters; undefined where that does not show. */
+/**
+ * What the calls of a function that the project shows give to one of its parameters; undefined where that does not show. `mayRun`: whether
+ * a place counts.
+ */
 export function valuesGiven(
   module: PyModule,
   functionNode: PyNode,
   parameter: PyNode,
+  mayRun = (_there: PyModule, _node: PyNode): boolean => true,
 ): readonly Elsewhere[] | undefined {
   const classNode = enclosingClass(functionNode);
   const isMaker = functionNode.name?.text === '__init__';
@@ -51,7 +55,7 @@ export function valuesGiven(
   if (unread !== undefined) return undefined;
   const values: Elsewhere[] = [];
   for (const { module: there, node } of [...own.map((node) => ({ module, node })), ...uses]) {
-    if (isAnnotation(node)) continue;
+    if (isAnnotation(node) || !mayRun(there, node)) continue;
     const call = node.parent;
     if (call?.type !== 'call' || call.function !== node) return undefined;
     const given = argumentsByName(there, functionNode, call);

@@ -1,4 +1,5 @@
 import type { PyNode } from '../syntax/node.js';
+import { basesOf } from './definitions.js';
 import type { PyModule } from './module.js';
 
 const TEST_PLACE = /(?:^|[\\/])(?:tests?[\\/](?:.*[\\/])?[^\\/]+|test_[^\\/]*|[^\\/]*_test|conftest)\.py$/;
@@ -43,10 +44,18 @@ function isCheck(module: PyModule, definition: PyNode): boolean {
   );
 }
 
+function isRunnable(module: PyModule, classNode: PyNode): boolean {
+  return TEST_METHOD.test(module.codeOf(classNode)) || CHECKS.test(module.codeOf(classNode));
+}
+
 function isTestByName(module: PyModule, definition: PyNode): boolean {
   const name = /_definition$/.test(definition.type) ? (definition.name?.text ?? '') : '';
   if (definition.type === 'function_definition')
     return /^test(?:_|[A-Z])/.test(name) && isCheck(module, definition);
-  // Where no library for tests is imported, a `Tester` evaluates a model.
-  return /^Test[A-Z]|Tests?$|TestCase$/.test(name) || (/Tester$/.test(name) && module.mentions(TEST_LIBRARY));
+  if (module.mentions(TEST_LIBRARY)) return /^Test[A-Z]|Tests?$|TestCase$|Tester$/.test(name);
+  // Where no library for tests is imported, a `Tester` evaluates a model, as a class does that has nothing for a runner.
+  return (
+    /^Test[A-Z]|Tests?$|TestCase$/.test(name) &&
+    (basesOf(definition).length > 0 || isRunnable(module, definition))
+  );
 }

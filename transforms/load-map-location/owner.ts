@@ -15,7 +15,6 @@ import {
   lineageOf,
   starredDefinition,
 } from '../../src/semantic/elsewhere.js';
-import { definitionOf } from '../../src/semantic/flow.js';
 import { isReachedByText, valuesGiven } from '../../src/semantic/function-uses.js';
 import { calledPath, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -28,7 +27,7 @@ import {
   receiverOf,
   unparenthesized,
 } from '../../src/semantic/statements.js';
-import { isUnbound, writesOf } from '../../src/semantic/variables.js';
+import { isUnbound, waysReaching } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { gradModeOf } from '../../src/values/value/gradient.js';
 import {
@@ -39,6 +38,7 @@ import {
   type Owner,
   valuesHeld,
 } from './held-values.js';
+import { isNeverCalled } from './never-called.js';
 import { isParsing } from './plain-option.js';
 
 const MAX_HOPS = 8;
@@ -112,10 +112,10 @@ class Owners {
     if (found !== undefined || path !== undefined) return undefined;
     if (module.resolve(name) === module.scope && isSetElsewhere(module, name.text)) return undefined;
     return this.#each(
-      writesOf(module, name).flatMap((write): readonly (Elsewhere | undefined)[] => {
-        const given = definitionOf(write);
+      waysReaching(module, name).flatMap((given): readonly (Elsewhere | undefined)[] => {
         if (given.kind === 'value') return [{ module, node: given.value }];
-        if (given.kind === 'part' && write.parent?.named[0] === write && isParsing(module, given.value))
+        const isFirst = given.node.parent?.named[0] === given.node;
+        if (given.kind === 'part' && isFirst && isParsing(module, given.value))
           return [{ module, node: given.value }];
         return given.kind === 'parameter' ? (givenTo(module, given.node) ?? [undefined]) : [undefined];
       }),
@@ -247,5 +247,5 @@ function isOwnModule({ module, node }: Owner, method: string): boolean {
 export function givenTo(module: PyModule, parameter: PyNode): readonly Elsewhere[] | undefined {
   const taker = enclosingFunction(parameter);
   if (taker?.type !== 'function_definition' || isReachedByText(module, taker)) return undefined;
-  return valuesGiven(module, taker, parameter);
+  return valuesGiven(module, taker, parameter, (there, node) => !isNeverCalled(there, node));
 }

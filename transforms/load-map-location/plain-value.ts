@@ -13,6 +13,7 @@ import type { PyNode } from '../../src/syntax/node.js';
 import { isPythonNumber } from '../../src/values/value/python-number.js';
 import { ANY_DEPTH, FilledWith } from './filled-with.js';
 import { isSetElsewhere, type Owner, valuesHeld, valuesSet } from './held-values.js';
+import { isNeverCalled } from './never-called.js';
 import { calledOf, givenTo, handsBack, ownersOf } from './owner.js';
 import { isPlainOption } from './plain-option.js';
 
@@ -59,7 +60,8 @@ export class Plain {
   /** `depth`: so many containers may be in one another. */
   is(value: Elsewhere, depth: number, hops: number): boolean {
     if ((this.#seen.get(value.node) ?? ANY_DEPTH + 1) <= depth || value.node.type === 'comment') return true;
-    return this.#isLeaf(value, depth) ? this.#found() : this.#isMade(value, depth, hops);
+    if (this.#isLeaf(value, depth)) return this.#found();
+    return this.#isMade(value, depth, hops) || isNeverCalled(value.module, value.node);
   }
 
   #found(): true {
