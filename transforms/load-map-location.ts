@@ -224,9 +224,7 @@ export const loadMapLocation: Transform<LoadSite> = {
         )`Are the settings of the optimizer in \`${checkpoint}\` plain numbers (tensors stay where they are loaded)?`,
       )
       .require(
-        homes.some((home) => home.mentions(/set_default_(?:device|tensor_type)/)) || isUnderDevice(call)
-          ? 'unknown'
-          : 'yes',
+        mayMindDefault(homes, fate.loads) || isUnderDevice(call) ? 'unknown' : 'yes',
         ask('any-default')`May \`${checkpoint}\` be loaded to the CPU whatever the default device is?`,
       )
       .require(
@@ -298,6 +296,15 @@ function assigns(load: PyNode): Answer {
   const assign = keywordValue(load, 'assign') ?? positional(load)[2];
   if (assign === undefined || assign.text === 'False') return 'yes';
   return assign.text === 'True' ? 'no' : 'unknown';
+}
+
+/** Where another device is the default, an optimizer may want its counts there; a network copies what it loads to where it has it. */
+function mayMindDefault(homes: readonly PyModule[], loads: Fate['loads']): boolean {
+  if (!homes.some((home) => home.mentions(/set_default_(?:device|tensor_type)/))) return false;
+  return !loads.every(({ module, node }) => {
+    const receiver = receiverOf(node);
+    return receiver !== undefined && isNetwork(module, receiver);
+  });
 }
 
 /** `with torch.device(…)` decides where new tensors go. */

@@ -66,6 +66,8 @@ const COMPUTED =
 const ASSIGNS = /^\s*[\w.\0]+\s*=(?!=)[^\n;\\]*$/;
 /** `line.\0()`, `add(net, '\0')`: it calls what the file has. */
 const CALLS = /^\s*\w[\w.\0]*\([^\n;()\\]*\)\s*$/;
+/** `del \0`: what a class binds no more, its base answers for. */
+const DELETES = /^\s*del\s+[\w\0]+\s*$/;
 const DEFINES = /\b(?:compile|eval|exec|import|lambda|setattr|type)\b|load_|state_|_dict/;
 /** `net.load_state_dict(state, assign=True)` */
 const ASSIGNS_STATE = /\bassign\s*=\s*(?!False\b|=)|["']assign["']/;
@@ -123,7 +125,7 @@ function runsText(alone: PyModule): boolean {
     if (call === undefined || node.text !== 'exec' || alone.resolve(node) !== undefined) return false;
     const [run] = argumentsOf(call);
     const written = run === undefined ? '' : writtenIn(run);
-    return !(ASSIGNS.test(written) || CALLS.test(written)) || DEFINES.test(written);
+    return ![ASSIGNS, CALLS, DELETES].some((form) => form.test(written)) || DEFINES.test(written);
   });
 }
 

@@ -18,7 +18,7 @@ import { parameterNode, takerOf } from './parameter-given.js';
 
 /** Models whose state is sharded, quantized or not there yet, and parts that load in their own way. */
 const OWN_WAYS =
-  /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|\bDTensor\b|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|\bquantization\.[a-z]|quantization_?(?:config|bits?\b)|quantize_(?:dynamic|fx|per_|model)|\bquantize_\(|prepare_qat|\bnn\.(?:quantized|qat|intrinsic)|torchao|auto_?gptq|init_empty_weights|(?:device\s*=|device\(|\.to\(|to_empty\()\s*(?:device\s*=\s*)?["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b|\.load_state_dict\s*=(?!=)|(?<!\b(?:has|get)attr\([\w.]+,\s*)["']load_state_dict["']/im;
+  /FullyShardedDataParallel|fully_shard|\bFSDP\b|deepspeed|ShardedTensor|\bDTensor\b|DeviceMesh|init_device_mesh|bitsandbytes|load_in_[48]bit|\bquantization\.(?!(?:items|keys|values|get)\()[a-z]|quantization_?(?:config|bits?\b)|quantize_(?:dynamic|fx|per_|model)|\bquantize_\(|prepare_qat|\bnn\.(?:quantized|qat|intrinsic)|torchao|auto_?gptq|init_empty_weights|(?:device\s*=|device\(|\.to\(|to_empty\()\s*(?:device\s*=\s*)?["']meta["']|load_state_dict_(?:pre|post)_hook|_extra_state\b|\.load_state_dict\s*=(?!=)|(?<!\b(?:has|get)attr\([\w.]+,\s*)["']load_state_dict["']/im;
 
 /** Whether nothing in some code stands for a model that does its own thing with what it loads. */
 export function loadsPlainly(code: string): boolean {
