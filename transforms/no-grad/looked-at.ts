@@ -1,3 +1,4 @@
+import { isNamedAnywhere } from '../../src/semantic/anywhere.js';
 import { definitionBehind } from '../../src/semantic/definitions.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { ask, type Question } from '../../src/semantic/question.js';
@@ -14,10 +15,13 @@ const INSIDES = ['__code__', '__defaults__', '__kwdefaults__', 'getfullargspec',
 const FRAMES =
   /\bstacklevel\s*=|\b(?:_getframe|currentframe|getouterframes|extract_stack|findCaller|f_back)\b|\binspect\s*\.\s*stack\(/;
 
+/** What hears of every call. */
+const TRACERS = ['settrace', 'setprofile'];
+
 /** Code that would find the decorator where it looks for the function itself. */
 export function looksBehindDecorator(module: PyModule, functionNode: PyNode): Question | undefined {
   const name = functionNode.name?.text ?? '';
-  const frames = framesCounted(module, functionNode);
+  const frames = framesCounted(module, functionNode) ?? TRACERS.find((word) => isNamedAnywhere(module, word));
   if (frames !== undefined)
     return ask(
       'frames-not-counted',

@@ -18,7 +18,7 @@ import {
   differentiatingNetwork,
 } from '../../values/effects/unknown-code.js';
 import { effectsOf } from '../../values/index.js';
-import { type Escape, handsBackGraph } from '../../values/uses/escapes.js';
+import { type Escape, handsBackGraph, keepingMethod } from '../../values/uses/escapes.js';
 import { IS_TORCH } from '../framework.js';
 import { ONLY_READ } from '../questions.js';
 import { callersElsewhere, isOnlyHandedToRead } from './callers.js';
@@ -268,8 +268,10 @@ export function* doubtsAboutNetwork(
   const unseen = differentiatesUnseen(module);
   if (unseen !== undefined)
     yield unknown(askAbout(unseen, (words) => ask('runs-without')`Does this run without ${words}?`));
-  const watched = module.memo(watchesSaved, module);
-  if (watched !== undefined) yield unknown(measuresOther(watched));
+  const kept = keepingMethod(module, '__torch_function__', true);
+  if (kept !== undefined)
+    yield unknown(ask('kept-only-read')`Is what \`__torch_function__\`${kept} keeps ${ONLY_READ}?`);
+  if (isNamedAnywhere(module, SAVED)) yield unknown(measuresOther(SAVED));
   yield* doubtsOfRounding(module, model);
 }
 
@@ -294,11 +296,8 @@ export function* doubtsOfRounding(module: PyModule, model: PyNode): Generator<Gr
     );
 }
 
-/** Where the project hears of everything that autograd saves. */
-function watchesSaved(module: PyModule): string | undefined {
-  const word = 'saved_tensors_hooks';
-  return isNamedAnywhere(module, word) ? word : undefined;
-}
+/** By which code hears of everything that autograd saves. */
+const SAVED = 'saved_tensors_hooks';
 
 export function measuresOther(measured: string): Question {
   return ask('measures-other')`Does \`${measured}\` measure something other than what autograd keeps?`;

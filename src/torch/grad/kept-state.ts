@@ -5,13 +5,14 @@ import { attributeUses } from '../../semantic/attribute-uses.js';
 import { summariesTogether } from '../../semantic/companions.js';
 import { ancestryOf, attributeOfSelf, calledDefinition, methodNamed } from '../../semantic/definitions.js';
 import { isMissing, makerOf } from '../../semantic/elsewhere.js';
+import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isMethodOfProject } from '../../semantic/project-names.js';
 import { functionsOf, methodsByName, reachedFrom } from '../../semantic/reach.js';
 import { enclosingClass, methodName, ownNodes, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isProperty, mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
-import { cachesGraph, keysOfDecorators } from './caching.js';
+import { cachesByCall, cachesGraph, keysOfDecorators, keysOfDressers } from './caching.js';
 import { keysGiven, namesRun } from './given-keys.js';
 import { giverOf, isReadForGraph, isReadInProject, readsGraphIn, readsGraphOf } from './graph-reads.js';
 import { type KeptState, mayHold, type Owner, UNREAD } from './holds.js';
@@ -137,7 +138,8 @@ function keptIn(module: PyModule, name: string): ForwardKeeps {
       for (const key of [...keysGiven(module, code), ...keysOfDecorators(module, code)]) add(key);
       for (const run of isRun ? namesRun(module, code) : []) add(`own ${run}`);
     }
-    const { imported } = ancestryOf(module, classNode);
+    const { imported, classes } = ancestryOf(module, classNode);
+    for (const key of classes.flatMap((each) => keysOfDressers(module, each))) add(key);
     if (left.length > 0 && imported.some((path) => AUTOGRAD_FUNCTIONS.has(path))) add('backward backward');
     // An object has no place for something else by the name of a property.
     const own = isProperty(method) ? '' : (method.name?.text ?? '');
@@ -181,11 +183,25 @@ function* statesCached(module: PyModule, method: PyNode, owner: string): Generat
   const known = { owner, file: module.path, unread: undefined, isHeld: true };
   // `@cached_property`: what it computed once is there for all who ask later.
   if (cachesGraph(module, method)) yield { ...known, attribute: `self.${method.name?.text}` };
+  const [cache] = module.memo(cachesMade, module);
+  if (cache !== undefined) yield { ...known, attribute: shown(cache) };
   for (const call of ownNodes(method)) {
     const called = call.type === 'call' ? calledDefinition(module, call) : undefined;
     if (called?.type !== 'function_definition' || enclosingClass(called) !== undefined) continue;
     if (cachesGraph(module, called)) yield { ...known, attribute: called.name?.text ?? '' };
   }
+}
+
+function cachesMade(module: PyModule): readonly PyNode[] {
+  const words = ['cache', 'lru_cache', 'defaultdict'];
+  const calls = words.flatMap((word) => module.words(word).flatMap(callsAround));
+  return calls.filter((call) => cachesByCall(module, call));
+}
+
+/** `lru_cache(None)` and `lru_cache(None)(make)` */
+function callsAround(name: PyNode): readonly PyNode[] {
+  const call = name.closest('call');
+  return call === undefined ? [] : [call, call.parent?.type === 'call' ? call.parent : call];
 }
 
 function isReadByFamily(module: PyModule, classNode: PyNode, name: string, isHeld: boolean): boolean {

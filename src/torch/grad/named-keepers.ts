@@ -1,7 +1,7 @@
 import { everywhere } from '../../semantic/companions.js';
 import { ancestryOf, attributeOfSelf, classAround, methodsOf, selfName } from '../../semantic/definitions.js';
 import type { PyModule } from '../../semantic/module.js';
-import { functionsByName, methodsByName, reachedFrom } from '../../semantic/reach.js';
+import { functionsByName, functionsOf, methodsByName, reachedFrom } from '../../semantic/reach.js';
 import { remembered } from '../../semantic/remembered.js';
 import { returnsOf } from '../../semantic/returns.js';
 import {
@@ -110,6 +110,14 @@ const LOOKS = {
       ),
     ),
   made: doneByMade,
+  /** By what a decorator or the class of a class puts in the place of a method. */
+  dressed: (alone: PyModule, name: string): Done =>
+    doneBy(
+      alone,
+      functionsByName(alone, name)
+        .concat(methodsOfClass(alone, name))
+        .flatMap((each) => putInside(alone, each)),
+    ),
   value: (alone: PyModule, name: string): Done => doneByCalled(alone, putUnder(alone, name)),
   /** What takes the place of an object. */
   set: (alone: PyModule, name: string): Done =>
@@ -210,6 +218,23 @@ function isNoClass(alone: PyModule, name: string): boolean {
     if (parent?.type !== 'class_definition') return isTarget(node);
     return decoratorsOf(parent).length > 0 || /__new__|metaclass/.test(alone.codeOf(parent));
   });
+}
+
+function methodsOfClass(alone: PyModule, name: string): readonly PyNode[] {
+  return functionsOf(alone).filter((each) => enclosingClass(each)?.name?.text === name);
+}
+
+/** `cls.forward = f`, `space["forward"] = f`, `setattr(cls, "forward", f)`: the functions made inside that are put on others. */
+function putInside(alone: PyModule, maker: PyNode): readonly PyNode[] {
+  const inside = [...(maker.body ?? maker).walk()];
+  const values = inside.flatMap((node) => {
+    if (node.type === 'assignment')
+      return /^(?:attribute|subscript)$/.test(node.left?.type ?? '') ? (node.right ?? []) : [];
+    return node.type === 'call' && node.function?.text === 'setattr'
+      ? positionalArguments(node).slice(2)
+      : [];
+  });
+  return values.flatMap((value) => calledBehind(alone, value).functions);
 }
 
 /** What calling an object runs, or reading it as a method of a class. */

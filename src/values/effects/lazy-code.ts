@@ -105,9 +105,14 @@ function lazyIn(module: PyModule): readonly LazyCode[] {
 
 function lazy(module: PyModule, node: PyNode): LazyCode {
   const effect =
-    node.type === 'function_definition' ? effectOf(module, node) : { isKept: false, isGiven: true };
+    node.type === 'function_definition'
+      ? effectOf(module, node)
+      : { isKept: REPLAYERS.some((word) => module.words(word).length > 0), isGiven: true };
   return { suspect: suspectFor(module, node), file: module.path, start: node.start, ...effect };
 }
+
+/** Functions of `itertools` that give again what they were given once. */
+const REPLAYERS = ['tee', 'cycle'];
 
 function effectOf(module: PyModule, functionNode: PyNode) {
   const trace = new GradTrace(module, functionNode, new Set(), 'graph');
