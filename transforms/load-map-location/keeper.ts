@@ -17,7 +17,7 @@ import {
   ownNodes,
   receiverOf,
 } from '../../src/semantic/statements.js';
-import { writesOf } from '../../src/semantic/variables.js';
+import { waysReaching, writesOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModel } from '../../src/torch/module/model-value.js';
 
@@ -74,9 +74,9 @@ export function isUsedAsNetwork(module: PyModule, value: PyNode): boolean {
     askedFor(module, value, valuesBefore, askedOrWrapped).some((asked) => asked !== 'to' && asked !== 'cuda')
   )
     return true;
-  const [write, ...others] = writesOf(module, value);
-  if (write === undefined || others.length > 0 || roleOf(write) !== 'parameter') return false;
-  const given = allGiven(module, write);
+  const [way, ...others] = value.type === 'identifier' ? waysReaching(module, value) : [];
+  if (way?.kind !== 'parameter' || others.length > 0) return false;
+  const given = allGiven(module, way.node);
   return (
     given?.every((each) => each.node.type === 'identifier' && isUsedAsNetwork(each.module, each.node)) ===
     true
