@@ -1,3 +1,4 @@
+import { UNSEEN_METHODS } from '../../library/python.js';
 import { isAnywhere } from '../../semantic/anywhere.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { makerOf } from '../../semantic/elsewhere.js';
@@ -6,8 +7,7 @@ import { calledPath } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { ask, type Question } from '../../semantic/question.js';
 import { methodsByName } from '../../semantic/reach.js';
-import { isCallee, isTarget, methodName, receiverOf } from '../../semantic/statements.js';
-import { isUnbound } from '../../semantic/variables.js';
+import { enclosingClass, isCallee, isTarget, methodName, receiverOf } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import type { Suspect } from '../../values/effects/differentiators.js';
 import { escapesOf } from '../../values/uses/escapes.js';
@@ -15,9 +15,9 @@ import { keptWhenTaken, premisesOfTaken } from '../../values/uses/taken.js';
 import { isHandle } from '../../values/value/parts.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
 import { GradTrace } from '../../values/value/trace.js';
-import { isProperty } from '../module/modules.js';
+import { isProperty, moduleKind } from '../module/modules.js';
 import { ONLY_READ } from '../questions.js';
-import { ownKeeper } from './own-keepers.js';
+import { ownKeeper, ownKeepers } from './own-keepers.js';
 
 /**
  * What a function takes out of an object that computes it only then, with a graph, and hands on or leaves in that object.
@@ -60,6 +60,7 @@ export function* questionsOfOwnKeepers(
   part: readonly PyNode[],
   models: ReadonlySet<string>,
 ): Generator<Question> {
+  yield* questionsOfUnseen(module, part);
   for (const node of part.flatMap((each) => [...each.walk()])) {
     const name = runBy(module, node, models);
     const keeper = name === undefined ? undefined : ownKeeper(module, name);
@@ -70,11 +71,36 @@ export function* questionsOfOwnKeepers(
   }
 }
 
-/** `step` of `schedule.step(x)`, `__len__` of `len(bank)`, and `weights` of `mixture.weights`, which may be a property. */
+/** What else objects keep of what they compute by themselves, where Python runs a method of theirs that no name calls. */
+function* questionsOfUnseen(module: PyModule, part: readonly PyNode[]): Generator<Question> {
+  for (const name of UNSEEN_METHODS.filter((each) => !ASKED.has(each) && mayRunUnseen(part, each))) {
+    const keeper = ownKeepers(module, name).keepers.find(({ home, node }) => !isOfNetwork(home, node));
+    if (keeper === undefined) continue;
+    const where = keeper.home.path === module.path ? '' : ` (\`${keeper.home.path}\`)`;
+    const owner = enclosingClass(keeper.node)?.name?.text;
+    yield ask(
+      'kept-only-read',
+    )`Is what \`${owner === undefined ? name : `${owner}.${name}`}\` keeps${where} ${ONLY_READ}?`;
+  }
+}
+
+/** About what is called and gone through there are questions of their own. */
+const ASKED = new Set(['__call__', '__getitem__', '__getitems__', '__missing__', '__iter__', '__next__']);
+
+function mayRunUnseen(part: readonly PyNode[], name: string): boolean {
+  const needed = /^__(?:enter|exit)__$/.test(name) ? 'with_statement' : undefined;
+  return needed === undefined || part.some((each) => [...each.walk()].some(({ type }) => type === needed));
+}
+
+/** Of what networks run of their own, their forwards are asked. */
+function isOfNetwork(home: PyModule, method: PyNode): boolean {
+  const classNode = enclosingClass(method);
+  return classNode !== undefined && moduleKind(home, classNode).isModule === 'yes';
+}
+
+/** `step` of `schedule.step(x)`, and `weights` of `mixture.weights`, which may be a property. */
 function runBy(module: PyModule, node: PyNode, models: ReadonlySet<string>): string | undefined {
   if (node.type === 'call') {
-    const callee = node.function;
-    if (callee?.type === 'identifier' && isUnbound(module, callee) && callee.text === 'len') return '__len__';
     const receiver = receiverOf(node);
     if (receiver === undefined || models.has(receiver.text) || calledDefinition(module, node))
       return undefined;
