@@ -34,6 +34,8 @@ export const AUTOGRAD_FUNCTIONS: ReadonlySet<string> = new Set([
 
 /** Decorators and calls that compile a function from its source. */
 export const TORCH_JIT = 'torch.jit.';
+/** Types, of which nothing is computed. */
+export const TYPING = /^(?:typing|typing_extensions|torch\.jit\.annotations)\./;
 export const OPTIMIZERS = 'torch.optim.';
 export const TORCH_COMPILE = 'torch.compile';
 

@@ -36,6 +36,8 @@ export const PACKAGE_ROWS: readonly Group[] = [
   // Both run under `no_grad`, since 0.9; before that what they give was a picture, too.
   group('torchvision.utils.', { gives: 'tensor', graph: 'cut', storage: 'new', harmless: true }, 'make_grid'),
   group('torchvision.utils.', { gives: 'nothing', harmless: true, reports: true }, 'save_image'),
+  // Two levels and how to choose between them, as numbers.
+  group('torchvision.ops.poolers.', { gives: 'arguments', harmless: true }, 'LevelMapper'),
   // Answers of a server, and texts.
   group(
     'flask.',

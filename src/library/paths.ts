@@ -27,6 +27,11 @@ export function isModuleClass(path: string): boolean {
   return /^torch\.nn\.(?:modules\.(?:\w+\.)?)?[A-Z]\w*$/.test(path) && !NOT_A_MODULE.has(path);
 }
 
+/** A type of tensors, which makes one: `torch.FloatTensor(2, 3)`. */
+export function isTensorType(path: string): boolean {
+  return /^torch\.(?:cuda\.)?(?:BFloat16|Bool|Byte|Char|Double|Float|Half|Int|Long|Short)?Tensor$/.test(path);
+}
+
 /** peft's `prepare_model_for_kbit_training`, from wherever in the package it is imported. */
 export function isKbitPreparation(path: string): boolean {
   return /^peft\.(?:\w+\.)*prepare_model_for_kbit_training$/.test(path);

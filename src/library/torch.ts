@@ -48,6 +48,8 @@ export const TORCH_ROWS: readonly Group[] = [
   ),
   group(TORCH, { gives: 'nothing' }, 'save manual_seed'),
   group(TORCH, { gives: 'plain' }, 'Generator device'),
+  // The value that it is given second.
+  group('torch.jit.', { gives: 'arguments', harmless: true }, 'annotate'),
   group('torch.cuda.', { gives: 'number' }, 'current_device memory_allocated max_memory_allocated'),
   group(TORCH, { gives: 'arguments' }, 'compile'),
   group(TORCH, { runs: true }, 'vmap utils.checkpoint.checkpoint utils.checkpoint.checkpoint_sequential'),

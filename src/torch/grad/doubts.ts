@@ -204,8 +204,8 @@ function iteratesOver(functionNode: PyNode): boolean {
 /** `leaves`: something may leave the function with its graph, for somebody to differentiate while the network trains. */
 function* doubtsAboutMode(module: PyModule, run: Evaluation, leaves: boolean): Generator<GradDoubt> {
   const { text } = run.model;
-  const mayAsk = () => classAskingForModeAround(module, true, run.functionNode) !== undefined;
-  const mode = leaves || mayAsk() ? runsInEvalMode(module, run) : 'yes';
+  const asking = (mayTrain: boolean) => classAskingForModeAround(module, mayTrain, run.functionNode);
+  const mode = leaves || asking(true) !== asking(false) ? runsInEvalMode(module, run) : 'yes';
   if (mode === 'no') yield no(`\`${text}\` may be in training mode when it runs`);
   if (mode === 'unknown')
     yield unknown(ask('evaluation-mode')`Does every forward of \`${text}\` here run in evaluation mode?`);

@@ -1,4 +1,5 @@
 import { builtin, changesTensor, mayShare, ofTensor, row } from '../../library/library.js';
+import { TYPING } from '../../library/names.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
@@ -116,6 +117,7 @@ class Outliving {
     const scope = module.resolve(name);
     if (scope === undefined) return [];
     const [path] = module.writes(scope, name.text).flatMap((each) => importedPath(each) ?? []);
+    if (path !== undefined && TYPING.test(path)) return [];
     if (path !== undefined) return [path.slice(path.lastIndexOf('.') + 1)];
     // A variable of the function around it is there for what else that made.
     if (!livesIn(module, name, functionNode)) return scope.kind === 'function' ? COMPUTED : [name.text];

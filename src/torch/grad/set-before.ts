@@ -5,7 +5,7 @@ import { qualifiedName } from '../../semantic/imports.js';
 import { isFreshContainer } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isAlwaysAfter } from '../../semantic/paths.js';
-import { enclosingClass, enclosingFunction, ownNodes } from '../../semantic/statements.js';
+import { enclosingClass, enclosingFunction, ownNodes, statementOf } from '../../semantic/statements.js';
 import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { within } from '../../syntax/within.js';
@@ -25,6 +25,7 @@ export function isSetBefore(module: PyModule, read: PyNode, isHeld: boolean): bo
   if (!isHeld && isOwnBackward(module, method, classNode)) return true;
   if (read.object?.text !== self || !module.alone.memo(hasKnownBases, classNode)) return false;
   if (!module.alone.memo(isPlainAttribute, name) || module.alone.memo(mayBeLeft, method)) return false;
+  if (isElementJustSet(read)) return true;
   if (isHeld && mayGetAnotherName(module, read)) return false;
   const targets = within(module.words(name), method).flatMap(({ parent: target }) => {
     const isPart = /^(?:pattern_list|tuple_pattern)$/.test(target?.parent?.type ?? '');
@@ -35,6 +36,22 @@ export function isSetBefore(module: PyModule, read: PyNode, isHeld: boolean): bo
     return isHeld && (isPart || !isNew(module, assignment.right)) ? [] : [target];
   });
   return targets.length > 0 && isAlwaysAfter(module, read, targets, undefined);
+}
+
+/** `self.rows[i] = y` on the line before `z = self.rows[i]`. */
+function isElementJustSet(read: PyNode): boolean {
+  const element = read.parent;
+  if (element?.type !== 'subscript' || element.value !== read) return false;
+  const isPlainKey = element.named.slice(1).every(({ type }) => /^(?:identifier|integer|string)$/.test(type));
+  const statement = statementOf(element);
+  const siblings = statement.parent?.named.filter(({ type }) => type !== 'comment') ?? [];
+  const before = siblings[siblings.findIndex((each) => each.start === statement.start) - 1]?.named[0];
+  const isSet =
+    before?.type === 'assignment' && before.right !== undefined && before.left?.text === element.text;
+  const isSimple = statement.type === 'expression_statement' && isPlainKey;
+  return (
+    isSimple && isSet && ![...statement.walk()].some(({ type, end }) => type === 'call' && end <= read.start)
+  );
 }
 
 /** Autograd runs it for the graph that the same run of `forward` has recorded, and not at all where none was. */

@@ -7,7 +7,8 @@ import { remembered, rememberedFrom } from '../../semantic/remembered.js';
 import { functionElsewhere } from '../../semantic/star-imports.js';
 import { enclosingFunction } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
-import { type Asking, askingForMode, askingInAnyMode, callersIn, REFUSED } from './forward.js';
+import { type Callers, callersIn, TAKES_BY_TEXT, takersIn } from './callers.js';
+import { type Asking, askingForMode, askingInAnyMode, REFUSED } from './forward.js';
 import { type DifferentiatingModule, differentiatingModule, type GradUse, gradUseReached } from './grad.js';
 import { mayBeKeptBy } from './handed-on-by-name.js';
 
@@ -117,21 +118,32 @@ function mayRun(module: PyModule, name: string, by: readonly string[]): boolean 
 }
 
 /** Functions that may lead to another, by their names. */
-const MOST_CALLERS = 12;
+const MOST_CALLERS = 24;
 
 /** The names of all functions of the project that lead there; undefined where a forward does, or where they are many. */
 function callersOf(module: PyModule, name: string): ReadonlySet<string> | undefined {
   const found = new Set([name]);
+  let isQuoted = false;
   for (const each of found) {
     if (each === '') continue;
     const files = everywhere(module, each, callersIn);
     if (files === undefined || found.size > MOST_CALLERS) return undefined;
-    for (const file of files) {
+    const isNew: boolean = !isQuoted && files.some((file) => file.isQuoted);
+    const takers = isNew ? module.memo(takersOf, module) : [];
+    if (takers === undefined) return undefined;
+    isQuoted ||= isNew;
+    for (const file of [...files, ...takers]) {
       if (file.isForward || mayBeKeptBy(module, file)) return undefined;
       for (const caller of file.names) found.add(caller);
     }
   }
   return found;
+}
+
+/** Who of the project takes something by a text; undefined where that is not known. */
+function takersOf(module: PyModule): readonly Callers[] | undefined {
+  const files = TAKES_BY_TEXT.map((word) => everywhere(module, word, takersIn));
+  return files.includes(undefined) ? undefined : files.flatMap((each) => each ?? []);
 }
 
 /** What torch calls for every function that gets such a tensor, or runs in such a mode. */

@@ -30,7 +30,6 @@ import { mayCarryGradient } from '../value/gradient.js';
 import { keepsGiven } from '../value/names.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import type { GradTrace } from '../value/trace.js';
-import { type HandedOn, handedOn } from './handed-on.js';
 
 /** A forward hook that may keep what the forward computes, here or in another file. */
 export function keepingHook(module: PyModule, functionNode: PyNode): string | undefined {
@@ -238,34 +237,10 @@ function changesTried(module: PyModule): readonly PyNode[] {
 const GRAPH_TAKEN = /,\s*["'](?:requires_grad|grad_fn|is_leaf)["']/;
 
 /** The functions of a file that its forwards run. */
-function runByForwards(module: PyModule): ReadonlySet<PyNode> {
+export function runByForwards(module: PyModule): ReadonlySet<PyNode> {
   if (!mayHaveForward(module.text)) return new Set();
   const methods = functionsOf(module).filter((each) => runsInForward(module, each));
   return new Set(methods.flatMap((each) => [each, ...reachedFrom(module, each)]));
-}
-
-/** Who calls something by a name. */
-interface Callers extends Pick<HandedOn, 'methods' | 'steps'> {
-  /** A forward may be among them. */
-  readonly isForward: boolean;
-  /** The functions around the calls, and around what hands it on; empty at the top of a file. */
-  readonly names: readonly string[];
-}
-
-/** Those of a file. A function that is stored, or taken by a text, may be called by a forward. */
-export function callersIn(module: PyModule, name: string): Callers {
-  const uses = module
-    .words(name)
-    .filter((node) => !/import|dotted_name|function_definition/.test(node.parent?.type ?? ''));
-  const functions = uses.map((node) => enclosingFunction(node));
-  const { isValue, owners, methods, steps } = handedOn(module, name);
-  const isForward =
-    new RegExp(`["']${name}["']`).test(module.code) ||
-    isValue ||
-    owners.length > 0 ||
-    uses.some((node) => node.closest('lambda') !== undefined) ||
-    functions.some((each) => each && module.memo(runByForwards, module).has(each));
-  return { isForward, names: functions.map((each) => each?.name?.text ?? ''), methods, steps };
 }
 
 /** Where the function measures memory, which is what this changes. */

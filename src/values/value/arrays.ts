@@ -9,7 +9,7 @@ import type { PyNode } from '../../syntax/node.js';
 import { isMadeWithoutGraph } from './plain-buffer.js';
 import { putIntoMade, valuesPutInto } from './put-into.js';
 import { kindOf } from './tensor.js';
-import type { Given } from './trace-kinds.js';
+import type { Given, Premises, Trace } from './trace-kinds.js';
 
 /** Arrays of numpy: what has the name of one, what they hold, and what is certainly one. */
 
@@ -23,10 +23,12 @@ export function putIntoValues(
   return areValues ? putIntoMade(module, name, definitions) : undefined;
 }
 
-/** What the function that a value is looked at in is known to be given. */
+/** What is known of the values of a function. */
 interface Known {
-  readonly isPlain: (value: PyNode) => boolean;
+  readonly of: (value: PyNode) => Trace;
+  /** What it is given. */
   readonly parameters: Given;
+  readonly premises?: Premises | undefined;
 }
 
 /** What a value is made of shows, and nothing of that has a graph. */
@@ -34,22 +36,24 @@ export function isCertainlyPlain(module: PyModule, node: PyNode | undefined, kno
   return isArray(module, node, known) || isMadeWithoutGraph(module, node);
 }
 
-/** A number or an array of numpy, made from nothing but what is plain. */
+/** A number or an array of numpy, made from nothing but what is plain; or what surely is a tensor. */
 function isArray(module: PyModule, node: PyNode | undefined, known: Known, depth = 0): boolean {
   const value = node && unparenthesized(node);
   if (value === undefined || depth > MAX_DEPTH) return false;
+  if (known.premises?.isTensor?.(module, value)) return true;
+  const isPlain = (each: PyNode): boolean => known.of(each) === 'plain';
   if (value.type === 'identifier') {
     const made = reachingDefinitions(module, value) ?? [];
     const isMade = (each: Definition): boolean =>
       each.kind === 'parameter'
         ? typeof known.parameters !== 'string' && known.parameters.get(value.text) === 'plain'
         : each.kind === 'value' && isArray(module, each.value, known, depth + 1);
-    return made.length > 0 && made.every(isMade) && putIntoMade(module, value, made).every(known.isPlain);
+    return made.length > 0 && made.every(isMade) && putIntoMade(module, value, made).every(isPlain);
   }
   const callee = value.type === 'call' ? value.function : undefined;
   if (callee === undefined) return false;
   const path = qualifiedName(module, callee);
-  if (path?.startsWith(NUMPY)) return givenTo(value).every(known.isPlain);
+  if (path?.startsWith(NUMPY)) return givenTo(value).every(isPlain);
   return (
     path === undefined && callee.type === 'attribute' && isArray(module, callee.object, known, depth + 1)
   );

@@ -1,7 +1,13 @@
-import { ofTensor, row } from '../../library/library.js';
+import { changesTensor, ofTensor, row } from '../../library/library.js';
 import { NUMPY, VARIABLE } from '../../library/names.js';
+import { isTensorType } from '../../library/paths.js';
 import { attributeUses, callsOf } from '../../semantic/attribute-uses.js';
-import { calledDefinition, classAround, definitionBehind } from '../../semantic/definitions.js';
+import {
+  attributeOfSelf,
+  calledDefinition,
+  classAround,
+  definitionBehind,
+} from '../../semantic/definitions.js';
 import { definedElsewhere } from '../../semantic/elsewhere.js';
 import { reachingDefinitions } from '../../semantic/flow.js';
 import { calledPath, qualifiedName } from '../../semantic/imports.js';
@@ -11,10 +17,13 @@ import type { PyModule } from '../../semantic/module.js';
 import { givesReturned } from '../../semantic/returns.js';
 import {
   argumentsOf,
+  argumentValue,
   contextManagers,
   decoratorsOf,
+  elementSet,
   enclosingFunction,
   enclosingWiths,
+  givenTo,
   isAsync,
   keywordValue,
   methodName,
@@ -24,6 +33,7 @@ import { isUnbound, readsOf } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { registrationOf } from '../../torch/module/modules.js';
 import { isOfKnownPackage, isPlainAttribute } from './plain.js';
+import { kindOf } from './tensor.js';
 import { GradTrace } from './trace.js';
 import type { Trace } from './trace-kinds.js';
 
@@ -103,7 +113,15 @@ function graphTrace(module: PyModule, owner: PyNode, besides: ReadonlySet<string
         found.kind === 'value' && isFreshContainer(there, found.value) && isHandedOut(there, found.node);
       return isOpen ? 'graph' : undefined;
     },
+    isTensor,
   });
+}
+
+/** A buffer of the class, or what surely is a tensor. */
+function isTensor(module: PyModule, value: PyNode): boolean {
+  const own = attributeOfSelf(value);
+  const isBuffer = own !== undefined && registrationOf(module, own.classNode, own.name) === 'buffer';
+  return isBuffer || kindOf(module, value).endsWith('tensor');
 }
 
 /** Attributes are followed to what they are given, which may be attributes again, this far. */
@@ -118,10 +136,13 @@ function attributeTrace(module: PyModule, node: PyNode, besides: ReadonlySet<str
   const around = classAround(node);
   if (around === undefined || node.object?.text !== around.self)
     return isOfKnownPackage(qualifiedName(module, node) ?? '') ? undefined : 'graph';
-  const writes = attributeUses(module, around.classNode, name).filter(({ kind }) => kind !== 'read');
-  if (writes.length === 0)
-    return registrationOf(module, around.classNode, name) === 'buffer' ? 'plain' : 'graph';
+  const uses = attributeUses(module, around.classNode, name);
+  const writes = uses.filter(({ kind }) => kind !== 'read');
   const within = new Set([...besides, node.text]);
+  if (writes.length === 0) {
+    const isBuffer = registrationOf(module, around.classNode, name) === 'buffer';
+    return isBuffer && !uses.some((use) => takesGraph(module, use.node, within)) ? 'plain' : 'graph';
+  }
   const mayBring = writes.some((write) => {
     const assignment = write.node.parent;
     const value = assignment?.left === write.node ? assignment.right : undefined;
@@ -132,6 +153,20 @@ function attributeTrace(module: PyModule, node: PyNode, besides: ReadonlySet<str
     return within.size > MAX_ATTRIBUTES || graphTrace(module, owner, within).of(value) !== 'plain';
   });
   return mayBring ? 'graph' : 'plain';
+}
+
+/** `self.total.add_(loss)`, `self.rows[at] = y`: what a buffer gets in place may bring a graph. */
+function takesGraph(module: PyModule, buffer: PyNode, within: ReadonlySet<string>): boolean {
+  const { parent } = buffer;
+  const call = parent?.type === 'attribute' && parent.object === buffer ? parent.parent : undefined;
+  const isChanged = call?.type === 'call' && changesTensor(parent?.attribute?.text ?? '');
+  const put = isChanged ? givenTo(call) : [elementSet(buffer)?.parent?.right];
+  return put.some((given) => {
+    const value = given && argumentValue(given);
+    if (value === undefined || recordsNoGraph(module, value)) return false;
+    const owner = enclosingFunction(value) ?? module.root;
+    return within.size > MAX_ATTRIBUTES || graphTrace(module, owner, within).of(value) !== 'plain';
+  });
 }
 
 /** The file differentiates by a plain `backward()`, and nothing else that it says makes a `.grad`. */
@@ -175,7 +210,8 @@ function callTrace(module: PyModule, call: PyNode): Trace | undefined {
   if (VARIABLE.has(path)) return mayAskForGradient(call) ? 'graph' : 'plain';
   const asked = keywordValue(call, 'requires_grad');
   // `nn.Parameter(…)`, and modules, which have some.
-  const begins = (asked !== undefined && asked.type !== 'false') || /\.[A-Z]\w*$/.test(path);
+  const isObject = /\.[A-Z]\w*$/.test(path) && !isTensorType(path) && row(path)?.gives !== 'arguments';
+  const begins = (asked !== undefined && asked.type !== 'false') || isObject;
   return begins || !isOfKnownPackage(path) ? 'graph' : undefined;
 }
 

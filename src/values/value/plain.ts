@@ -24,7 +24,8 @@ const TOKENIZERS = /^transformers\.(?:AutoTokenizer|PreTrainedTokenizer\w*)\b/;
 
 /** A function of a package that neither trains a network it is handed nor differentiates what it gets. */
 export function isOfKnownPackage(path: string): boolean {
-  if (/^torch(?:\.|$)/.test(path)) return !RUNS.test(path) && !row(path)?.differentiates;
+  const known = row(path);
+  if (/^torch(?:\.|$)/.test(path)) return (known?.harmless || !RUNS.test(path)) && !known?.differentiates;
   return packageOf(path)?.harmless === true || TOKENIZERS.test(path);
 }
 

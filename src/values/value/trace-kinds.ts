@@ -52,6 +52,8 @@ export function loaded(traces: readonly Trace[]): Trace {
 export interface Premises {
   readonly expression: (module: PyModule, node: PyNode) => Trace | undefined;
   readonly definition: (module: PyModule, definition: Definition) => Trace | undefined;
+  /** What these are `plain` by is no name. */
+  readonly isTensor?: (module: PyModule, node: PyNode) => boolean;
 }
 
 /** By parameter, or one for all of them where a call does not tell which gets what. */

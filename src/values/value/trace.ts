@@ -55,9 +55,9 @@ export class GradTrace {
     /** Texts of the expressions that are the evaluated networks. */
     private readonly models: ReadonlySet<string> = new Set(),
     /** What its parameters are given; those that are not among them come from outside. */
-    private readonly parameters: Given = new Map(),
+    readonly parameters: Given = new Map(),
     private readonly depth = 0,
-    private readonly premises?: Premises,
+    readonly premises?: Premises,
     /** What functions of the file hand back, by what they are given. */
     private readonly results = new Map<string, Trace>(),
   ) {}
@@ -324,8 +324,7 @@ export class GradTrace {
   /** What a call gives, where it is `plain` only as far as that is certain. */
   #certainlyGivenTo(definition: PyNode, call: PyNode): Given {
     const given = argumentsByParameter(this.module, definition, call);
-    const known = { isPlain: (value: PyNode) => this.of(value) === 'plain', parameters: this.parameters };
-    const isCertain = (name: string): boolean => isCertainlyPlain(this.module, given?.get(name), known);
+    const isCertain = (name: string): boolean => isCertainlyPlain(this.module, given?.get(name), this);
     return withoutPlain(this.#givenTo(definition, call), isCertain);
   }
 

@@ -316,6 +316,19 @@ def f(x):
       y = x * 2
   kept = y
 `,
+  `
+def f(x):
+  kept = torch.FloatTensor(x * 2)
+`,
+  `
+def f(x):
+  kept = torch.Tensor(nn.Parameter(torch.zeros(2)))
+`,
+  `
+from torchvision.ops.poolers import LevelMapper
+def f(x):
+  kept = LevelMapper(x.mean(), 5)
+`,
 ])('a value that may have a graph: %s', (code) => {
   expect(mayHaveGraph(code)).toBe(true);
 });
@@ -368,6 +381,20 @@ class N(nn.Module):
     self.register_buffer("m", torch.zeros(2))
   def forward(self, x):
     kept = self.m * 2
+`,
+  `
+def f(x):
+  kept = torch.FloatTensor(1, x.size(0)).normal_(0, 1).cuda()
+`,
+  `
+from torch import Tensor
+def f(x):
+  kept = Tensor([x.mean().item()])
+`,
+  `
+from torchvision.ops.poolers import LevelMapper
+def f(x):
+  kept = LevelMapper(x.mean().item(), 5)
 `,
 ])('a value that has none: %s', (code) => {
   expect(mayHaveGraph(code)).toBe(false);
