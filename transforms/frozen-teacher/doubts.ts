@@ -21,11 +21,10 @@ import {
   type GradDoubt,
   no,
   sameWithout,
-  stateOnlyRead,
   unknown,
 } from '../../src/torch/grad/doubts.js';
 import { hasInferenceFastPath, hasLstm } from '../../src/torch/grad/fast-path.js';
-import { stateOfForward } from '../../src/torch/grad/kept-state.js';
+import { stateOfForward, stateOnlyRead } from '../../src/torch/grad/kept-state.js';
 import { compilerOf, importsTorch } from '../../src/torch/grad/roles.js';
 import { questionsOfKept } from '../../src/torch/grad/taken.js';
 import { networksIn } from '../../src/torch/grad/teachers.js';

@@ -25,11 +25,12 @@ import { callersElsewhere, isOnlyHandedToRead } from './callers.js';
 import { computedBy, type Kept } from './computed.js';
 import { choosesGradMode, type Evaluation, returnsOwnModel, runsInEvalMode } from './evaluation.js';
 import { hasInferenceFastPath, roundingIn, valuesOnlyIn } from './fast-path.js';
-import { mayHold } from './holds.js';
-import { type LeftState, stateOfForward } from './kept-state.js';
+import { mayHold, type Owner } from './holds.js';
+import { stateOfForward, stateOnlyRead } from './kept-state.js';
 import { cachedParametrization } from './recomputed-weights.js';
 import { compilerOf, importsTorch, isTrainingByName, scriptedElsewhere } from './roles.js';
 import { questionsOfTaken } from './taken.js';
+import { isEvaluated } from './training-only.js';
 
 /** A reason against turning gradients off in a function: `no` would crash or change training, `unknown` could. */
 export type GradDoubt =
@@ -228,7 +229,15 @@ function* doubtsAboutRun(module: PyModule, run: Evaluation): Generator<GradDoubt
         'built-untrained',
       )`Is the network that \`${run.functionNode.name?.text}\` builds and returns left untrained on the way?`,
     );
-  yield* doubtsAboutNetwork(module, run.model, run.functionNode, undefined, run.evals.length === 0);
+  const evaluated = (owner: Owner) => isEvaluated(module, run, owner);
+  yield* doubtsAboutNetwork(
+    module,
+    run.model,
+    run.functionNode,
+    undefined,
+    run.evals.length === 0,
+    evaluated,
+  );
 }
 
 /**
@@ -241,11 +250,12 @@ export function* doubtsAboutNetwork(
   functionNode: PyNode,
   part = functionNode,
   mayTrain = false,
+  evaluated?: (owner: Owner) => boolean,
 ): Generator<GradDoubt> {
   const { text } = model;
   const hook = keepingHook(module, functionNode);
   if (hook !== undefined) yield unknown(ask('kept-only-read')`Is what ${hook} keeps ${ONLY_READ}?`);
-  const state = stateOfForward(module, model, part);
+  const state = stateOfForward(module, model, part, evaluated);
   if (state !== undefined) yield unknown(stateOnlyRead(module, state));
   const derivative = derivativeNamed(part);
   if (derivative !== undefined)
@@ -301,21 +311,6 @@ const SAVED = 'saved_tensors_hooks';
 
 export function measuresOther(measured: string): Question {
   return ask('measures-other')`Does \`${measured}\` measure something other than what autograd keeps?`;
-}
-
-export function stateOnlyRead({ around, path }: PyModule, state: LeftState): Question {
-  if (!isName(state.owner))
-    return ask(
-      'kept-only-read',
-    )`Is all that ${'the networks of this project'} keep of a forward ${ONLY_READ} (${around.unread ?? 'there are more than were looked into'})?`;
-  const where = ['', path].includes(state.file) ? '' : ` (\`${state.file}\`)`;
-  if (state.method !== undefined)
-    return ask(
-      'kept-only-read',
-    )`Is what \`${`${state.owner}.${state.method}`}\`${where} leaves in \`${state.attribute}\` ${ONLY_READ}?`;
-  return ask(
-    'kept-only-read',
-  )`Is what the forward of \`${state.owner}\`${where} leaves in \`${state.attribute}\` ${ONLY_READ}?`;
 }
 
 /** Other words stand for what was too much to look into. */

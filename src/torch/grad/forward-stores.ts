@@ -39,6 +39,7 @@ import { recordsNoGraph } from '../../values/value/gradient.js';
 import { isFunction, keepsGiven } from '../../values/value/names.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
 import { changedBy, outlivingNames, parametersBehind } from './outliving.js';
+import { isOnlyInTraining } from './training-only.js';
 
 /** A value that may have a graph, put where it outlives the call: on `self`, in a global, in what those hold. */
 export interface Store {
@@ -49,13 +50,15 @@ export interface Store {
   readonly isHeld: boolean;
   /** A method of tensors that makes it without a graph, unless the project has one of that name. */
   readonly unless?: string | undefined;
+  /** Only where the network that runs it is in training mode. */
+  readonly inTraining: boolean;
 }
 
 /** What a function, the ones inside it included, leaves behind. Of what it was given, its caller has what it put there. */
 export function* storesOf(module: PyModule, functionNode: PyNode): Generator<Store> {
   for (const node of (functionNode.body ?? functionNode).walk()) {
     // `type(self).last = value` reads like one to the parser.
-    if (node.type === 'type_alias_statement') yield { into: node, name: '', isHeld: true };
+    if (node.type === 'type_alias_statement') yield { into: node, name: '', isHeld: true, inTraining: false };
     for (const { target, values, name, isBatch } of putBy(module, node)) {
       if (recordsNoGraph(module, node) || !values.some((value) => mayHaveGraph(module, value))) continue;
       const isSet = !/^(?:attribute|augmented_assignment|binary_operator|call)$/.test(node.type);
@@ -64,8 +67,9 @@ export function* storesOf(module: PyModule, functionNode: PyNode): Generator<Sto
         found.length === 0 && !isBatch ? givenName(module, functionNode, node, target) : undefined;
       const own = node.type === 'assignment' ? attributeOfSelf(target)?.classNode : undefined;
       const unless = values.every((value) => isEmpty(value)) ? 'new' : undefined;
+      const inTraining = isOnlyInTraining(node);
       for (const each of given === undefined ? found : [given])
-        yield { into: target, name: name ?? each, isHeld: own === undefined, unless };
+        yield { into: target, name: name ?? each, isHeld: own === undefined, unless, inTraining };
     }
   }
 }

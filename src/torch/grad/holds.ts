@@ -41,6 +41,8 @@ export interface KeptState extends Owner {
   readonly isHeld: boolean;
   /** It has no graph where the project has no method of this name. */
   readonly unless?: string | undefined;
+  /** Only where its object is in training mode. */
+  readonly inTraining?: boolean;
 }
 
 export const UNREAD: KeptState = {

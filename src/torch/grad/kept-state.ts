@@ -8,10 +8,18 @@ import { isMissing, makerOf } from '../../semantic/elsewhere.js';
 import { shown } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { isMethodOfProject } from '../../semantic/project-names.js';
+import { ask, type Question } from '../../semantic/question.js';
 import { functionsOf, methodsByName, reachedFrom } from '../../semantic/reach.js';
-import { enclosingClass, methodName, ownNodes, receiverOf } from '../../semantic/statements.js';
+import {
+  enclosingClass,
+  enclosingFunction,
+  methodName,
+  ownNodes,
+  receiverOf,
+} from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
 import { isProperty, mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
+import { ONLY_READ } from '../questions.js';
 import { cachesByCall, cachesGraph, keysOfDecorators, keysOfDressers } from './caching.js';
 import { keysGiven, namesRun } from './given-keys.js';
 import { giverOf, isReadForGraph, isReadInProject, readsGraphIn, readsGraphOf } from './graph-reads.js';
@@ -35,12 +43,14 @@ interface ForwardKeeps {
 /**
  * A forward stores a tensor with its graph where it outlives the call, and somebody reads it later: a recurrent state, a cache,
  * a second loss. What an evaluation leaves there, training may differentiate. In this file, or in any other
- * of the project, of a class that the network may have a part of. `code`: what runs it, maybe by other methods.
+ * of the project, of a class that the network may have a part of. `code`: what runs it, maybe by other methods. `isEvaluated`: the
+ * network is of this class, and in evaluation mode.
  */
 export function stateOfForward(
   module: PyModule,
   network: PyNode,
   code: PyNode = network,
+  isEvaluated = (_owner: Owner): boolean => false,
 ): LeftState | undefined {
   // Who knows what the forward of a class does that is not there.
   const maker = makerOf(module, network) ?? '';
@@ -50,18 +60,24 @@ export function stateOfForward(
     const files = module.memo(keptAnywhere, name);
     if (files === undefined) return UNREAD;
     if (recomputed !== undefined) return recomputed;
-    const state = stateIn(module, network, files);
+    const state = stateIn(module, network, files, isEvaluated);
     if (state !== undefined) return isForward(name) ? state : { ...state, method: name };
   }
   return leftUnseen(module, network);
 }
 
-function stateIn(module: PyModule, network: PyNode, files: readonly ForwardKeeps[]): LeftState | undefined {
+function stateIn(
+  module: PyModule,
+  network: PyNode,
+  files: readonly ForwardKeeps[],
+  isEvaluated: (owner: Owner) => boolean,
+): LeftState | undefined {
   const may = (owner: Owner): boolean => mayHold(module, network, owner);
   for (const { states, calls } of files) {
     const state = states.find(
       (each) =>
         may(each) &&
+        !(each.inTraining && isEvaluated(each)) &&
         (each.unless === undefined || isMethodOfProject(module, each.unless)) &&
         (each.unread === undefined || isReadInProject(module, each.unread, each.isHeld)),
     );
@@ -130,7 +146,7 @@ function keptIn(module: PyModule, name: string): ForwardKeeps {
     const stored = isRun ? statesLeft(module, classNode, method, owner) : [];
     const left = [...stored, ...statesCached(module, method, owner)];
     for (const state of left) {
-      const key = `${owner} ${state.unread} ${state.isHeld} ${state.unless}`;
+      const key = `${owner} ${state.unread} ${state.isHeld} ${state.unless} ${state.inTraining}`;
       if (!states.has(key)) states.set(key, state);
     }
     const add = (key: string) => calls.set(`${owner} ${key}`, { owner, file: module.path, key });
@@ -167,7 +183,7 @@ function* statesLeft(
   method: PyNode,
   owner: string,
 ): Generator<KeptState> {
-  for (const { into, name, isHeld, unless } of storesRunBy(module, method)) {
+  for (const { into, name, isHeld, unless, inTraining } of storesRunBy(module, method)) {
     const own = attributeOfSelf(into)?.classNode;
     const reads = isHeld ? readsGraphIn : readsGraphOf;
     const isRead = own ? isReadByFamily(module, classNode, name, isHeld) : reads(module, name) === 'all';
@@ -175,7 +191,8 @@ function* statesLeft(
     const isHelper = own !== undefined && !ancestryOf(module, classNode).classes.includes(own);
     const attribute = isHelper ? `${own.name?.text}.${name}` : into.text;
     const unread = isRead ? undefined : name;
-    yield { owner, file: module.path, attribute, unread, isHeld, unless };
+    const isOwn = inTraining && !isHelper && enclosingFunction(into) === method;
+    yield { owner, file: module.path, attribute, unread, isHeld, unless, inTraining: isOwn };
   }
 }
 
@@ -212,4 +229,20 @@ function isReadByFamily(module: PyModule, classNode: PyNode, name: string, isHel
       giverOf(module, node) === undefined &&
       !isSetBefore(module, node, isHeld),
   );
+}
+
+export function stateOnlyRead({ around, path }: PyModule, state: LeftState): Question {
+  // Words stand for what was too much to look into.
+  if (state.owner.includes(' '))
+    return ask(
+      'kept-only-read',
+    )`Is all that ${'the networks of this project'} keep of a forward ${ONLY_READ} (${around.unread ?? 'there are more than were looked into'})?`;
+  const where = ['', path].includes(state.file) ? '' : ` (\`${state.file}\`)`;
+  if (state.method !== undefined)
+    return ask(
+      'kept-only-read',
+    )`Is what \`${`${state.owner}.${state.method}`}\`${where} leaves in \`${state.attribute}\` ${ONLY_READ}?`;
+  return ask(
+    'kept-only-read',
+  )`Is what the forward of \`${state.owner}\`${where} leaves in \`${state.attribute}\` ${ONLY_READ}?`;
 }

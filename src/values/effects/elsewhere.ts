@@ -72,7 +72,7 @@ export function classAskingForModeAround(
   const own = around.flatMap((each) => each?.name?.text ?? []);
   // At the top of a file, what it names itself is all that it runs.
   const names = around[0] === undefined ? namesIn(by) : own;
-  return asking.find(({ name }) => name === undefined || mayRun(module, name, names))?.owner;
+  return asking.find(({ name }) => name === undefined || mayRunByName(module, name, names))?.owner;
 }
 
 function findAsking(module: PyModule): readonly Asking[] | undefined {
@@ -112,7 +112,7 @@ function namesIn(code: PyNode): readonly string[] {
 }
 
 /** Whether a forward of the project, or a function of one of these names, may run what goes by a name. */
-function mayRun(module: PyModule, name: string, by: readonly string[]): boolean {
+export function mayRunByName(module: PyModule, name: string, by: readonly string[]): boolean {
   const callers = module.memo(callersOf, name);
   return callers === undefined || by.some((each) => callers.has(each));
 }
