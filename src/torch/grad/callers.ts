@@ -10,9 +10,9 @@ import {
 import { placeOf } from '../../semantic/gate.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
-import { isProgram } from '../../semantic/program.js';
+import { isInstallable, isNotebook, isProgram } from '../../semantic/program.js';
 import { ask } from '../../semantic/question.js';
-import { enclosingFunction } from '../../semantic/statements.js';
+import { enclosingFunction, isCallee } from '../../semantic/statements.js';
 import { type Look, type UsesElsewhere, usesElsewhere } from '../../semantic/uses-elsewhere.js';
 import type { PyNode } from '../../syntax/node.js';
 import { usesOf } from '../../values/index.js';
@@ -94,8 +94,19 @@ function findCallers(module: PyModule, functionNode: PyNode, part?: Part): Calle
 export function isOnlyHandedToRead(module: PyModule, functionNode: PyNode, value: PyNode): boolean {
   return (
     value.closest('return_statement', 'function_definition')?.type === 'return_statement' &&
-    isProgram(module) &&
+    (isProgram(module) || module.memo(trainsWhereItIsImported, module)) &&
     isOnlyReadByCallers(module, functionNode, partReturned(value))
+  );
+}
+
+/** `loss.backward()` outside of all functions: a script, which nobody installs. */
+function trainsWhereItIsImported(module: PyModule): boolean {
+  const isRun = module.words('backward').some((node) => {
+    const isCalled = node.parent?.attribute === node && isCallee(node.parent);
+    return isCalled && node.closest('function_definition', 'class_definition', 'lambda') === undefined;
+  });
+  return (
+    isRun && !isNotebook(module) && !/(?:^|[\\/])__init__\.py$/.test(module.path) && !isInstallable(module)
   );
 }
 
