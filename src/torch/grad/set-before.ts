@@ -1,5 +1,6 @@
 import { isOperation, row } from '../../library/library.js';
 import { AUTOGRAD_FUNCTIONS, LIGHTNING, PLAIN_BASES } from '../../library/names.js';
+import { attributeValues } from '../../semantic/attributes.js';
 import { ancestryOf, classAround } from '../../semantic/definitions.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import { isFreshContainer } from '../../semantic/literals.js';
@@ -25,7 +26,7 @@ export function isSetBefore(module: PyModule, read: PyNode, isHeld: boolean): bo
   if (!isHeld && isOwnBackward(module, method, classNode)) return true;
   if (read.object?.text !== self || !module.alone.memo(hasKnownBases, classNode)) return false;
   if (!module.alone.memo(isPlainAttribute, name) || module.alone.memo(mayBeLeft, method)) return false;
-  if (isElementJustSet(read)) return true;
+  if (isElementJustSet(module, read)) return true;
   if (isHeld && mayGetAnotherName(module, read)) return false;
   const targets = within(module.words(name), method).flatMap(({ parent: target }) => {
     const isPart = /^(?:pattern_list|tuple_pattern)$/.test(target?.parent?.type ?? '');
@@ -38,10 +39,15 @@ export function isSetBefore(module: PyModule, read: PyNode, isHeld: boolean): bo
   return targets.length > 0 && isAlwaysAfter(module, read, targets, undefined);
 }
 
-/** `self.rows[i] = y` on the line before `z = self.rows[i]`. */
-function isElementJustSet(read: PyNode): boolean {
+/** `self.rows[i] = y` on the line before `z = self.rows[i]`, of a list or a dictionary: the rows of a tensor have one graph. */
+function isElementJustSet(module: PyModule, read: PyNode): boolean {
   const element = read.parent;
   if (element?.type !== 'subscript' || element.value !== read) return false;
+  // `[None] * depth`
+  const isContainer = (value: PyNode): boolean =>
+    isFreshContainer(module, value) || (value.type === 'binary_operator' && value.left?.type === 'list');
+  const values = attributeValues(module, read) ?? [];
+  if (values.length === 0 || !values.every(isContainer)) return false;
   const isPlainKey = element.named.slice(1).every(({ type }) => /^(?:identifier|integer|string)$/.test(type));
   const statement = statementOf(element);
   const siblings = statement.parent?.named.filter(({ type }) => type !== 'comment') ?? [];
