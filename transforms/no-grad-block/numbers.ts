@@ -1,4 +1,5 @@
 import { LIGHTNING } from '../../src/library/names.js';
+import { isNamedAnywhere } from '../../src/semantic/anywhere.js';
 import { READS_NAMES } from '../../src/semantic/by-text.js';
 import { ancestryOf } from '../../src/semantic/definitions.js';
 import type { PyModule } from '../../src/semantic/module.js';
@@ -51,7 +52,7 @@ export function numericBlocks(module: PyModule): readonly GradlessPart[] {
     callTest(module.glimpse, mayRunHere(module)),
   ];
   const isPassedOver = (code: string) =>
-    IN_OTHER_HANDS.test(code) && isOneFunction(code) && !mayTrain(module);
+    IN_OTHER_HANDS.test(code) && isOneFunction(code) && !mayTrain(module) && !CUTS.test(code);
   const isWanted = once((code) => mayKeep(code) && !isPassedOver(code) && mayCall(code));
   for (const literal of NUMBERS)
     for (const node of module.atWhere(literal, isWanted)) owners.add(enclosingFunction(node) ?? module.root);
@@ -61,6 +62,8 @@ export function numericBlocks(module: PyModule): readonly GradlessPart[] {
     // Most run none: that shows sooner than what becomes of their results.
     if (!calls.some((call) => networkRunBy(module, call) ?? networkRunThrough(module, call))) return [];
     if (isOurs(module, owner)) return blocksOf(module, owner, calls);
+    if (owner.name?.text === 'forward' && CUTS.test(module.codeOf(owner)) && !isNamedAnywhere(module, 'jit'))
+      return blocksOf(module, owner, calls).filter((part) => isProven(module, part));
     if (!mayBeBetter(module, owner)) return [];
     const blocks = blocksOf(module, owner, calls);
     if (blocks.length > 0 && !isForDecorator(module, owner)) return blocks;
@@ -72,6 +75,9 @@ export function numericBlocks(module: PyModule): readonly GradlessPart[] {
 
 /** Whoever runs the network, or makes the object, decides about the grad mode of these, unless they differentiate themselves. */
 const IN_OTHER_HANDS = /^(?:@.*\s*)*(?:async[ \t]+)?def[ \t]+(?:forward|__init__)\b/;
+
+/** A forward that throws away the graph of a part of it. */
+const CUTS = /\.(?:detach[\s\\]*\(|data(?!\w))/;
 
 /** The file differentiates somewhere. */
 function mayTrain(module: PyModule): boolean {

@@ -7,7 +7,7 @@ import { readsOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isFrozen } from '../../src/torch/grad/evaluation.js';
 import { callsOnlyLibraries, runsAlikeWithoutGradients } from '../../src/torch/record/harmless.js';
-import { type GradlessPart, leavesNothing } from '../../src/torch/record/left-behind.js';
+import { type GradlessPart, leavesNothingItself } from '../../src/torch/record/left-behind.js';
 import { isNeeded } from '../../src/torch/record/needed.js';
 import { gradUseIn } from '../../src/values/effects/grad.js';
 import { isProven } from './block.js';
@@ -141,7 +141,7 @@ function longest(module: PyModule, owner: PyNode, row: readonly Run[]): readonly
     const part = row
       .slice(from)
       .flatMap((_run, index) => partOf(module, owner, row.slice(from, row.length - index)) ?? [])
-      .find((each) => mayStand(module, each) && leavesNothing(module, each));
+      .find((each) => mayStand(module, each) && leavesNothingItself(module, each));
     if (part !== undefined) found.push(part);
     from +=
       part === undefined

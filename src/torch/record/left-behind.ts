@@ -50,9 +50,9 @@ export interface GradlessPart {
 /** All that the statements do themselves, or leave behind, that needs gradients, refusals first. */
 export function* doubtsOfPart(module: PyModule, run: GradlessPart): Generator<GradDoubt> {
   for (const statement of run.statements) yield* refusals(module, statement, run.models);
-  yield* leavings(module, run);
+  yield* leavings(module, run, {});
   const taken = premisesOfTaken(module, run.owner, run.statements);
-  if (taken !== undefined) yield* leavings(module, run, undefined, taken);
+  if (taken !== undefined) yield* leavings(module, run, { premises: taken });
   for (const question of questionsOfKept(module, run.owner, run.statements, 'this code'))
     yield unknown(question);
   const models = new Set(run.models.map(({ text }) => text));
@@ -60,30 +60,39 @@ export function* doubtsOfPart(module: PyModule, run: GradlessPart): Generator<Gr
 }
 
 /** Whether nothing that they compute is kept, differentiated or handed on with its graph, but where it is read in vain. */
-export function leavesNothing(module: PyModule, run: GradlessPart, isInVain?: Part['isInVain']): boolean {
-  for (const _doubt of leavings(module, run, isInVain)) return false;
+export function leavesNothing(module: PyModule, run: GradlessPart, isInVain?: Asked['isInVain']): boolean {
+  for (const _doubt of leavings(module, run, { isInVain })) return false;
   return true;
 }
 
-function* leavings(
-  module: PyModule,
-  run: GradlessPart,
-  isInVain?: Part['isInVain'],
-  premises?: Premises,
-): Generator<GradDoubt> {
+/** The same, where the code that they run elsewhere is still to be asked about. */
+export function leavesNothingItself(module: PyModule, run: GradlessPart): boolean {
+  for (const _doubt of leavings(module, run, { isItself: true })) return false;
+  return true;
+}
+
+function* leavings(module: PyModule, run: GradlessPart, { premises, ...asked }: Asked): Generator<GradDoubt> {
   const models = new Set(run.models.map(({ text }) => text));
   const trace = new GradTrace(module, run.owner, models, new Map(), 0, premises);
-  const part = { module, run, models, trace, isInVain, seen: new Set<PyNode>() };
+  const part = { module, run, models, trace, ...asked, seen: new Set<PyNode>() };
   for (const statement of run.statements) yield* doubtsAboutPart(part, statement);
   yield* usedBehind(part);
 }
 
-interface Part {
+/** What is known already, or left for later. */
+interface Asked {
+  /** A read that comes to nothing. */
+  readonly isInVain?: ((read: PyNode) => boolean) | undefined;
+  /** Code elsewhere is not asked about. */
+  readonly isItself?: true;
+  readonly premises?: Premises;
+}
+
+interface Part extends Omit<Asked, 'premises'> {
   readonly module: PyModule;
   readonly run: GradlessPart;
   readonly models: ReadonlySet<string>;
   readonly trace: GradTrace;
-  readonly isInVain: ((read: PyNode) => boolean) | undefined;
   /** The reads that were looked at. */
   readonly seen: Set<PyNode>;
 }
@@ -94,7 +103,8 @@ function* doubtsAboutPart(part: Part, statement: PyNode): Generator<GradDoubt> {
   const asked = asksForGraph(module, statement, trace);
   if (asked !== undefined) yield no(`it ${asked}`);
   for (const each of suspicionsOf(module, owner, models, trace, statement))
-    yield each.kind === 'trains' ? no(each.words) : unknown(each.question);
+    if (each.kind === 'trains') yield no(each.words);
+    else if (!part.isItself) yield unknown(each.question);
   for (const { into, question, isDerived } of escapesOf(module, owner, trace, statement)) {
     // Whoever reads the tensor that it is written into was looked at.
     if (into?.type === 'subscript' && readsOfTarget(part, into, statement) !== undefined) continue;
