@@ -1,10 +1,13 @@
 import { summariesTogether } from '../../semantic/companions.js';
+import { isFreshContainer } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsByName } from '../../semantic/reach.js';
 import { remembered } from '../../semantic/remembered.js';
+import { enclosingFunction, rootOf, statementOf } from '../../semantic/statements.js';
+import { livesIn, waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
-import { computes } from '../../values/effects/lazy-code.js';
-import { keepsOwn } from '../../values/uses/escapes.js';
+import { computes, mayGiveGraph } from '../../values/effects/lazy-code.js';
+import { keepsOwn, ownEscapes } from '../../values/uses/escapes.js';
 import { storesRunBy } from './named-keepers.js';
 
 /** A function or method that keeps what it computes with a network, or with parameters of its own. */
@@ -45,7 +48,7 @@ export const ownKeepers = remembered((module: PyModule, name: string): Found => 
 
 function keepersIn(module: PyModule, name: string): readonly OwnKeeper[] {
   return functionsByName(module, name)
-    .filter((each) => keepsSome(module, each) && computes(module, each))
+    .filter((each) => keepsSome(module, each) && computes(module, each) && keptOwn(module, each))
     .map((node) => ({ home: module, node }));
 }
 
@@ -58,4 +61,21 @@ function mayKeepOwn(alone: PyModule, name: string): string | undefined {
 /** Of what it does not get, but has. */
 function keepsSome(module: PyModule, functionNode: PyNode): boolean {
   return keepsOwn(module, functionNode) || storesRunBy(module.alone, functionNode).length > 0;
+}
+
+/** What it keeps may be what it computes: a file that is opened once is not, and what it hands back it does not keep. */
+function keptOwn(module: PyModule, functionNode: PyNode): boolean {
+  const stored = storesRunBy(module, functionNode).map(({ into }) => ({ node: statementOf(into), into }));
+  return [...ownEscapes(module, functionNode), ...stored].some(
+    ({ node, into }) => !(into && isMadeHere(module, into)) && mayGiveGraph(module, node),
+  );
+}
+
+/** A list or dictionary that was made there, by one of its names. */
+function isMadeHere(module: PyModule, into: PyNode): boolean {
+  const root = into.type === 'call' ? into : rootOf(into);
+  const owner = root.type === 'identifier' ? enclosingFunction(root) : undefined;
+  if (owner === undefined || !livesIn(module, root, owner)) return false;
+  const ways = waysReaching(module, root);
+  return ways.length > 0 && ways.every((way) => way.kind === 'value' && isFreshContainer(module, way.value));
 }

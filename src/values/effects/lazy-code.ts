@@ -2,8 +2,9 @@ import { builtin, isPlain } from '../../library/library.js';
 import { summariesTogether } from '../../semantic/companions.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
 import { definedElsewhere } from '../../semantic/elsewhere.js';
+import type { Definition } from '../../semantic/flow.js';
 import { placeOf } from '../../semantic/gate.js';
-import { calledPath } from '../../semantic/imports.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { roleOf } from '../../semantic/names.js';
 import { isMethodOfProject } from '../../semantic/project-names.js';
@@ -12,11 +13,12 @@ import { remembered } from '../../semantic/remembered.js';
 import { isGenerator, returnedBy } from '../../semantic/returns.js';
 import { definedAnywhere } from '../../semantic/star-imports.js';
 import { argumentsOf, enclosingClass, isCallee, isTarget, methodName } from '../../semantic/statements.js';
-import { isUnbound, livesIn } from '../../semantic/variables.js';
+import { isUnbound, livesIn, readsOf, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { keeps } from '../uses/escapes.js';
 import { recordsNoGraph, runsWithoutGrad } from '../value/gradient.js';
 import { isOfKnownPackage } from '../value/plain.js';
+import { valuesPutInto } from '../value/put-into.js';
 import { GradTrace } from '../value/trace.js';
 import type { Suspect } from './differentiators.js';
 import { ITERATED } from './forward-index.js';
@@ -171,6 +173,33 @@ export function computes(module: PyModule, functionNode: PyNode, seen = new Set<
   return [functionNode, ...reachedFrom(module, functionNode)].some(
     (each) => !runsWithoutGrad(module, each) && computesIn(module, each.body ?? each, seen),
   );
+}
+
+/** Whether some code computes with a graph, itself or by what gave its variables their values; parameters are the caller's. */
+export function mayGiveGraph(module: PyModule, code: PyNode, seen = new Set<PyNode>()): boolean {
+  if (seen.has(code)) return false;
+  seen.add(code);
+  if (seen.size > MOST_FUNCTIONS || computesIn(module, code, new Set())) return true;
+  return [...code.walk()].some((node) => {
+    if (node.type === 'call') {
+      const called = node.function && definedAnywhere(module, node.function);
+      return (
+        called !== undefined &&
+        (called.node.type !== 'function_definition' || computes(called.module, called.node))
+      );
+    }
+    if (node.type !== 'identifier' || roleOf(node) !== 'read' || isUnbound(module, node)) return false;
+    // What a package gives was looked at with its call.
+    if (calledPath(module, node.closest('call') ?? node)?.startsWith(`${qualifiedName(module, node)}.`))
+      return false;
+    const given = waysGiven(module, node).flatMap((way) => (way.kind === 'parameter' ? [] : sourceOf(way)));
+    const put = readsOf(module, node).flatMap((read) => valuesPutInto(module, read));
+    return [...given, ...put].some((each) => each === undefined || mayGiveGraph(module, each, seen));
+  });
+}
+
+function sourceOf(way: Definition): PyNode | undefined {
+  return way.kind === 'loop' ? way.iterable : 'value' in way ? way.value : undefined;
 }
 
 function computesIn(module: PyModule, code: PyNode, seen: Set<PyNode>): boolean {

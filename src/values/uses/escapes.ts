@@ -304,7 +304,13 @@ export function keepingMethod(module: PyModule, name: string, isGiven: boolean):
 
 /** Of what a method computes with its object, a network or what has one. */
 export function keepsOwn(module: PyModule, method: PyNode): boolean {
-  return keeps(module, method, new GradTrace(module, method, new Set([selfName(method) ?? 'self'])));
+  return ownEscapes(module, method).length > 0;
+}
+
+/** Where it keeps that. */
+export function ownEscapes(module: PyModule, method: PyNode): readonly Escape[] {
+  const trace = new GradTrace(module, method, new Set([selfName(method) ?? 'self']));
+  return [...escapesOf(module, method, trace)].filter(isKept);
 }
 
 /** All that it is given may have a graph, unless a trace says otherwise. */
@@ -313,7 +319,9 @@ export function keeps(
   functionNode: PyNode,
   trace = new GradTrace(module, functionNode, new Set(), 'graph'),
 ): boolean {
-  return [...escapesOf(module, functionNode, trace)].some(
-    ({ into, isDerived }) => into !== undefined && !isDerived,
-  );
+  return [...escapesOf(module, functionNode, trace)].some(isKept);
+}
+
+function isKept({ into, isDerived }: Escape): boolean {
+  return into !== undefined && !isDerived;
 }
