@@ -44,8 +44,10 @@ function isCheck(module: PyModule, definition: PyNode): boolean {
   );
 }
 
+/** It checks something, or a runner finds tests beside it. */
 function isRunnable(module: PyModule, classNode: PyNode): boolean {
-  return TEST_METHOD.test(module.codeOf(classNode)) || CHECKS.test(module.codeOf(classNode));
+  const code = module.codeOf(classNode);
+  return TEST_METHOD.test(code) || CHECKS.test(code) || module.mentions(TEST_FUNCTION);
 }
 
 function isTestByName(module: PyModule, definition: PyNode): boolean {

@@ -17,7 +17,9 @@ function speakingOf(alone: PyModule, name: string): string | undefined {
   const found = alone.words(name).find((node) => {
     const definition = node.parent;
     return (
-      definition?.type === 'function_definition' && definition.name === node && SPEAKS.test(definition.text)
+      definition?.type === 'function_definition' &&
+      definition.name === node &&
+      SPEAKS.test(alone.codeOf(definition))
     );
   });
   return found && `${placeOf(alone, found)} has such a method`;

@@ -280,7 +280,7 @@ export function* doubtsAboutNetwork(
     yield unknown(askAbout(unseen, (words) => ask('runs-without')`Does this run without ${words}?`));
   const kept = keepingMethod(module, '__torch_function__', true);
   if (kept !== undefined)
-    yield unknown(ask('kept-only-read')`Is what \`__torch_function__\`${kept} keeps ${ONLY_READ}?`);
+    yield unknown(ask('kept-only-read')`Is what \`${'__torch_function__'}\`${kept} keeps ${ONLY_READ}?`);
   if (isNamedAnywhere(module, SAVED)) yield unknown(measuresOther(SAVED));
   yield* doubtsOfRounding(module, model);
 }

@@ -46,7 +46,8 @@ export function namesRun(module: PyModule, code: PyNode): readonly string[] {
     const path = qualifiedName(module, place);
     if (path === undefined ? place.type !== 'attribute' : isOfKnownPackage(path)) return [];
     const name = nameBehind(module, place);
-    return isMethodOfLibraries(name) || isOfModule(name) || isPlainAttribute(name) ? [] : [name];
+    if (path !== undefined || !(isMethodOfLibraries(name) || isPlainAttribute(name))) return [name];
+    return place.object && !isOfModule(name) && mayBeProjectObject(module, place.object) ? [name] : [];
   });
 }
 

@@ -187,6 +187,11 @@ it('knows test code by its names', () => {
   expect(isTestCode(...at('def test_a():\n    assert HERE\n', 'HERE'))).toBe(true);
   expect(isTestCode(...at('import pytest\ndef test_a():\n    HERE\n', 'HERE'))).toBe(true);
   expect(isTestCode(...at('def test_epoch(model):\n    HERE\n', 'HERE'))).toBe(false);
-  expect(isTestCode(...at('class TestA:\n    def f(self):\n        HERE\n', 'HERE'))).toBe(true);
+  expect(isTestCode(...at('class TestA:\n    def f(self):\n        HERE\n', 'HERE'))).toBe(false);
+  expect(isTestCode(...at('class TestA:\n    def test_f(self):\n        HERE\n', 'HERE'))).toBe(true);
+  expect(isTestCode(...at('class TestA(Base):\n    def f(self):\n        HERE\n', 'HERE'))).toBe(true);
+  expect(
+    isTestCode(...at('class TestA:\n    def f(self):\n        HERE\ndef test_f():\n    pass\n', 'HERE')),
+  ).toBe(true);
   expect(isTestCode(...at('def attest(test_set):\n    HERE\n', 'HERE'))).toBe(false);
 });
