@@ -124,9 +124,10 @@ export class Circle {
             .some((stretch) => named.test(stretch))),
     );
     const tooMany = { modules: [], unread: `the many files that name \`${mention.word}\`` };
-    if (relevant === undefined || relevant.length > NAMING) return tooMany;
-    for (const file of relevant) this.#naming.add(file.path);
-    if (this.#naming.size > NAMING_IN_ALL) return tooMany;
+    const added = relevant?.filter(({ path }) => !this.#naming.has(path)) ?? [];
+    const isFull = added.length > 0 && this.#naming.size + added.length > NAMING_IN_ALL;
+    if (relevant === undefined || relevant.length > NAMING || isFull) return tooMany;
+    for (const { path } of added) this.#naming.add(path);
     const modules: PyModule[] = [];
     let unread: string | undefined;
     for (const file of relevant) {

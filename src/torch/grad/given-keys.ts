@@ -34,7 +34,7 @@ export function keysGiven(module: PyModule, method: PyNode): readonly string[] {
 
 /**
  * The names of what some code runs or reads in other objects and other files: `lookup` of `self.table.lookup(0)`, `row` of
- * `self.table.row`, which may be a property.
+ * `self.table.row`, which may be a property; `__init__ Net` of `super().__init__` in a class that only has one where it is a base beside others.
  */
 export function namesRun(module: PyModule, code: PyNode): readonly string[] {
   return ownNodes(code).flatMap((node) => {
@@ -46,9 +46,19 @@ export function namesRun(module: PyModule, code: PyNode): readonly string[] {
     const path = qualifiedName(module, place);
     if (path === undefined ? place.type !== 'attribute' : isOfKnownPackage(path)) return [];
     const name = nameBehind(module, place);
+    const below = ofKnownBases(module, place);
+    if (below !== undefined) return [`${name} ${below}`];
     if (path !== undefined || !(isMethodOfLibraries(name) || isPlainAttribute(name))) return [name];
     return place.object && !isOfModule(name) && mayBeProjectObject(module, place.object) ? [name] : [];
   });
+}
+
+/** The class in which `super().__init__` is written, where it has torch's own bases only: then a base beside it may be meant, and no other. */
+function ofKnownBases(module: PyModule, place: PyNode): string | undefined {
+  const classNode = place.object?.function?.text === 'super' ? classAround(place)?.classNode : undefined;
+  if (classNode === undefined) return undefined;
+  const { imported, unknown } = ancestryOf(module, classNode);
+  return unknown || !imported.every(isOfKnownPackage) ? undefined : classNode.name?.text;
 }
 
 /** `i * 2` of `rows[i * 2]` has none where `i` has none. */

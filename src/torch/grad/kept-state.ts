@@ -1,6 +1,7 @@
 import { isOfModule } from '../../library/library.js';
 import { AUTOGRAD_FUNCTIONS } from '../../library/names.js';
 import { UNSEEN_METHODS } from '../../library/python.js';
+import { isAnywhere } from '../../semantic/anywhere.js';
 import { attributeUses } from '../../semantic/attribute-uses.js';
 import { summariesTogether } from '../../semantic/companions.js';
 import { ancestryOf, attributeOfSelf, calledDefinition, methodNamed } from '../../semantic/definitions.js';
@@ -18,6 +19,7 @@ import {
   receiverOf,
 } from '../../semantic/statements.js';
 import type { PyNode } from '../../syntax/node.js';
+import { isBaseBesideOthers } from '../../values/effects/inherited.js';
 import { isProperty, mayHaveForward, moduleKind, runsInForward } from '../module/modules.js';
 import { ONLY_READ } from '../questions.js';
 import { cachesByCall, cachesGraph, keysOfDecorators, keysOfDressers } from './caching.js';
@@ -27,6 +29,7 @@ import { type KeptState, mayHold, type Owner, UNREAD } from './holds.js';
 import { type Handed, keptByNamed, storesRunBy } from './named-keepers.js';
 import { ownKeeper, ownKeepers } from './own-keepers.js';
 import { recomputedWeight } from './recomputed-weights.js';
+import { keepingReplacement } from './replaced-forwards.js';
 import { isSetBefore } from './set-before.js';
 
 export interface LeftState extends Pick<KeptState, 'owner' | 'file' | 'attribute'> {
@@ -63,6 +66,10 @@ export function stateOfForward(
     const state = stateIn(module, network, files, isEvaluated);
     if (state !== undefined) return isForward(name) ? state : { ...state, method: name };
   }
+  const replacement = keepingReplacement(module);
+  if (replacement?.file === '') return UNREAD;
+  if (replacement !== undefined)
+    return { owner: replacement.name, file: replacement.file, attribute: 'self' };
   return leftUnseen(module, network);
 }
 
@@ -91,8 +98,9 @@ function stateIn(
 }
 
 function keptBy(module: PyModule, key: string): string | undefined {
-  const own = /^own (.*)/.exec(key)?.[1];
-  if (own === undefined) return keptByNamed(module, key);
+  const [as, own = '', below] = key.split(' ');
+  if (as !== 'own') return keptByNamed(module, key);
+  if (below !== undefined && !isAnywhere(module, below, isBaseBesideOthers)) return undefined;
   return ownKeeper(module, own) === undefined ? undefined : own;
 }
 

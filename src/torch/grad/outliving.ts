@@ -16,6 +16,7 @@ import {
 import { plainString } from '../../semantic/strings.js';
 import { isUnbound, livesIn, waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
+import { isLoss } from '../../values/uses/made.js';
 import { isOfKnownPackage } from '../../values/value/plain.js';
 import { nameBehind } from './called-values.js';
 
@@ -154,6 +155,7 @@ class Outliving {
     }
     if (path !== undefined && isOfKnownPackage(path))
       return row(path)?.gives === 'arguments' ? this.#all(given, isPart) : [];
+    if (isLoss({ module, node: callee })) return [];
     const name = nameBehind(module, callee);
     if (name === '') return COMPUTED;
     if (path !== undefined) return [`${name}()`, ...this.#all(given, isPart)];

@@ -3,11 +3,12 @@ import { isFreshContainer } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsByName } from '../../semantic/reach.js';
 import { remembered } from '../../semantic/remembered.js';
-import { enclosingFunction, rootOf, statementOf } from '../../semantic/statements.js';
+import { enclosingClass, enclosingFunction, rootOf, statementOf } from '../../semantic/statements.js';
 import { livesIn, waysReaching } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { computes, mayGiveGraph } from '../../values/effects/lazy-code.js';
 import { keepsOwn, ownEscapes } from '../../values/uses/escapes.js';
+import { moduleKind } from '../module/modules.js';
 import { storesRunBy } from './named-keepers.js';
 
 /** A function or method that keeps what it computes with a network, or with parameters of its own. */
@@ -48,18 +49,20 @@ export const ownKeepers = remembered((module: PyModule, name: string): Found => 
 
 function keepersIn(module: PyModule, name: string): readonly OwnKeeper[] {
   return functionsByName(module, name)
-    .filter((each) => keepsSome(module, each) && computes(module, each) && keptOwn(module, each))
+    .filter((each) => mayKeepOwnBy(module, each) && computes(module, each) && keptOwn(module, each))
     .map((node) => ({ home: module, node }));
 }
 
 /** The file itself, where it has a method that may: whether that computes anything, others have to say. */
 function mayKeepOwn(alone: PyModule, name: string): string | undefined {
-  const isOne = functionsByName(alone, name).some((method) => keepsSome(alone, method));
+  const isOne = functionsByName(alone, name).some((method) => mayKeepOwnBy(alone, method));
   return isOne ? alone.path : undefined;
 }
 
-/** Of what it does not get, but has. */
-function keepsSome(module: PyModule, functionNode: PyNode): boolean {
+/** Of what it does not get, but has. What the forward of a network keeps is asked of each network that may run it. */
+function mayKeepOwnBy(module: PyModule, functionNode: PyNode): boolean {
+  const owner = functionNode.name?.text === 'forward' ? enclosingClass(functionNode) : undefined;
+  if (owner !== undefined && moduleKind(module, owner).isModule !== 'no') return false;
   return keepsOwn(module, functionNode) || storesRunBy(module.alone, functionNode).length > 0;
 }
 

@@ -33,7 +33,7 @@ export function isOnlyInTraining(node: PyNode): boolean {
 }
 
 function impliesTraining(condition: PyNode | undefined, self: string | undefined): boolean {
-  if (condition?.type === 'boolean_operator' && /\band\b/.test(condition.text))
+  if (condition?.type === 'boolean_operator' && condition.operator?.text === 'and')
     return [condition.left, condition.right].some((each) => impliesTraining(each, self));
   return self !== undefined && condition?.text === `${self}.training`;
 }

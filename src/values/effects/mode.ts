@@ -18,6 +18,7 @@ import {
   decoratorsOf,
   enclosingFunction,
   enclosingWiths,
+  rootOf,
   statementOf,
 } from '../../semantic/statements.js';
 import { isTestCode } from '../../semantic/test-code.js';
@@ -128,16 +129,27 @@ export function differentiatingCaller(module: PyModule, functionNode: PyNode): P
   return undefined;
 }
 
-/** A function of the file that differentiates what is found under the name of a place: `self.loss`, `losses`. */
+/** A function of the file that differentiates what is found under the name of a place that it may see: `self.loss`, `losses`. */
 export function differentiatingReader(
   module: PyModule,
   functionNode: PyNode,
   place: PyNode,
 ): PyNode | undefined {
   const name = nameOf(place);
-  if (name === '') return undefined;
+  if (name === '' || isOfOwn(module, functionNode, place)) return undefined;
   const readers = module.memo(differentiatingReaders, name);
   return readers.find((reader) => reader !== functionNode && !functionNode.contains(reader));
+}
+
+/** A variable of the function itself: what others call alike is another one, unless they gave it. */
+function isOfOwn(module: PyModule, functionNode: PyNode, place: PyNode): boolean {
+  const root = rootOf(place);
+  return (
+    root.type === 'identifier' &&
+    functionNode.type === 'function_definition' &&
+    module.resolve(root) === module.scopeOf(functionNode) &&
+    waysGiven(module, root).every(({ kind }) => kind !== 'parameter')
+  );
 }
 
 function differentiatingReaders(module: PyModule, name: string): readonly PyNode[] {

@@ -1,12 +1,15 @@
-import { ofTensor } from '../../library/library.js';
+import { givesModule, ofTensor, row } from '../../library/library.js';
+import { attributeValuesInProject } from '../../semantic/attributes.js';
 import { calledDefinition } from '../../semantic/definitions.js';
 import { definedElsewhere, type Elsewhere } from '../../semantic/elsewhere.js';
-import { qualifiedName } from '../../semantic/imports.js';
+import type { Definition } from '../../semantic/flow.js';
+import { allGiven } from '../../semantic/function-uses.js';
+import { calledPath, qualifiedName } from '../../semantic/imports.js';
 import { partsOfLiteral } from '../../semantic/literals.js';
 import type { PyModule } from '../../semantic/module.js';
 import { functionsNamed } from '../../semantic/project-names.js';
 import { returnsOf } from '../../semantic/returns.js';
-import { unparenthesized } from '../../semantic/statements.js';
+import { methodName, receiverOf, unparenthesized } from '../../semantic/statements.js';
 import { isUnbound, waysGiven } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { resultOf } from '../value/plain.js';
@@ -40,14 +43,36 @@ export function isMadeBy(module: PyModule, expression: PyNode, hops = 0): boolea
     );
   }
   // What one of Python's own types is called with is new; `getattr` and `next` find something.
-  if (callee.type === 'identifier')
-    return isUnbound(module, callee) && !/^(?:getattr|next|max|min|vars|globals|locals)$/.test(callee.text);
+  if (callee.type === 'identifier' && isUnbound(module, callee))
+    return !/^(?:getattr|next|max|min|vars|globals|locals)$/.test(callee.text);
+  if (callee.type === 'identifier') return isLoss({ module, node: callee }, hops);
   const { object, attribute } = callee;
   if (attribute === undefined || functionsNamed(module, attribute.text)?.length !== 0) return false;
   if (!GIVES_HELD.test(attribute.text)) return true;
   // `torch.zeros(n).cuda()` is what was made there, or a copy of it.
   if (ofTensor(attribute.text)?.gives !== 'tensor' || object?.type !== 'call') return false;
   return isMadeBy(module, object, hops);
+}
+
+/** One of torch's own losses, by all that makes it here or gives it to a parameter: `nn.MSELoss().to(device)`. */
+export function isLoss({ module, node }: Elsewhere, hops = 0): boolean {
+  if (hops > MAX_HOPS) return false;
+  const value = unparenthesized(node);
+  if (value.type === 'call') {
+    const receiver = givesModule(methodName(value) ?? '') ? receiverOf(value) : undefined;
+    if (receiver !== undefined) return isLoss({ module, node: receiver }, hops + 1);
+    return row(calledPath(module, value) ?? '')?.is === 'loss';
+  }
+  const isMade = (node: PyNode): boolean => isLoss({ module, node }, hops + 1);
+  const held = value.type === 'attribute' ? attributeValuesInProject(module, value) : [];
+  if (held === undefined || held.length > 0) return held?.every(isMade) ?? false;
+  const ways = value.type === 'identifier' ? waysGiven(module, value) : [];
+  const isOne = (way: Definition): boolean => {
+    if (way.kind === 'value') return isMade(way.value);
+    const given = way.kind === 'parameter' ? allGiven(module, way.node) : undefined;
+    return given?.every((each) => isLoss(each, hops + 1)) ?? false;
+  };
+  return ways.length > 0 && ways.every(isOne);
 }
 
 /** A class makes one; a function where all that it returns is made there. */
