@@ -28,7 +28,9 @@ export function mendedText(path: string, text: string): Mended | undefined {
     if (line === undefined) return now === text ? undefined : { text: now, left };
     const lines = now.split('\n');
     const mended =
-      asName(lines, line) ?? (places < MOST_PLACES ? withoutProblem(lines, line) : withoutRest(lines, line));
+      asName(lines, line) ??
+      withoutLink(lines, line) ??
+      (places < MOST_PLACES ? withoutProblem(lines, line) : withoutRest(lines, line));
     if (mended === undefined) return undefined;
     now = mended.text;
     left += mended.left;
@@ -74,6 +76,17 @@ function asName(lines: readonly string[], line: number): Mended | undefined {
 }
 
 const ASYNC_AS_NAME = /\basync\b(?!\s+(?:def|for|with)\b)/g;
+
+/** `[docs]class Net(Module):` is copied from a page of Sphinx, with the link that stands there. */
+function withoutLink(lines: readonly string[], line: number): Mended | undefined {
+  const plain = lines[line]?.replace(LINK, '$1');
+  if (plain === undefined || plain === lines[line]) return undefined;
+  const { text } = cutOut(lines, { first: line, last: line, instead: plain });
+  const next = lineOfProblem(text);
+  return next === undefined || next > line ? { text, left: '' } : undefined;
+}
+
+const LINK = /^(\s*)\[(?:docs|source)\](?=\s*(?:async|class|def|@))/;
 
 /** Lines, and what stands in the place of the first of them. */
 interface Cut {

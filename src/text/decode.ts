@@ -25,6 +25,8 @@ const UTF8_BOM = [0xef, 0xbb, 0xbf] as const;
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['utf8', 'utf-8'],
   ['utf-8-sig', 'utf-8'],
+  // A package of this name makes older Pythons read f-strings, and leaves the others to UTF-8.
+  ['future-fstrings', 'utf-8'],
   ['latin1', 'latin-1'],
   ['latin', 'latin-1'],
   ['l1', 'latin-1'],

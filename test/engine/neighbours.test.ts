@@ -75,6 +75,7 @@ describe('a file that no Python compiles', () => {
     ['a loop without a statement', 'def f(x):\n    for y in x:\n        # later\n\n\nencode(x)\n'],
     ['a function without one', 'class F:\n    def f(self):\n\n    def g(self, x):\n        encode(x)\n'],
     ['a name of old Pythons', `def f(x):\n${'    x.cuda(async=True)\n'.repeat(9)}    encode(x)\n`],
+    ['a link of a page', '[docs]class F:\n    x = 1\n\n    [docs]def f(self, x):\n        encode(x)\n'],
     ['notes', `encode(x)\n${'for each car: look ahead;\n'.repeat(9)}`],
     ['an empty condition', 'if :\n    encode(x)\nelif x = 1:\n    pass\n'],
   ])('is read without the few lines that are in the way: %s', (_, text) => {
@@ -85,6 +86,7 @@ describe('a file that no Python compiles', () => {
     ['the word is in such a line', 'encode(x y)\nencode(x)\n'],
     ['the word is among notes', `x = 1\n${'for each car: encode it;\n'.repeat(9)}`],
     ['a function has no name', 'def take(x y):\n    encode(x)\n'],
+    ['no link stands before a class', '[notes]class F:\n    encode(x)\n'],
     ['there are many', `def run(x):\n${'    take x y\n'.repeat(4)}    encode(x)\n`],
   ])('may say anything where %s', (_, text) => {
     expect(told('other.py', text)).toBeUndefined();

@@ -27,6 +27,12 @@ describe('decode', () => {
       '# coding: utf-8-sig\n',
     ],
     [
+      'a cookie for f-strings in old Pythons',
+      Buffer.from('# -*- coding: future_fstrings -*-\nx = f"é"\n'),
+      'utf-8',
+      undefined,
+    ],
+    [
       'a latin-1 cookie',
       Buffer.from('# -*- coding: latin-1 -*-\nx = "\xe9\x80"\n', 'latin1'),
       'latin-1',
