@@ -96,6 +96,6 @@ export const PACKAGE_ROWS: readonly Group[] = [
     `auto_gptq awq bitsandbytes brevitas colossalai composer deepspeed fairscale gptqmodel hqq megatron nncf
       neural_compressor optimum pytorch_quantization quanto torch2trt torch2trt_dynamic torch_ema torch_tensorrt torchao transformer_engine`,
   ),
-  // Its optimizers take their state in their own way, and none of its modules does.
-  group('', { ownLoading: 'optimizers' }, 'apex'),
+  // Their optimizers take their state in their own way, and none of their modules does.
+  group('', { ownLoading: 'optimizers' }, 'apex fastai'),
 ];

@@ -37,7 +37,11 @@ export function mayBring(module: PyModule, from: string, name: string, hops = 0)
   if (text === undefined || text.includes(name) || GIVES_MORE.test(text) || hops > MAX_HOPS) return true;
   if (!STAR.test(text)) return false;
   const other = module.around.module(from);
-  return other === undefined || starImports(other).some((star) => mayBring(other, star.from, name, hops + 1));
+  if (other === undefined) return true;
+  return (
+    handsOn(other, name) !== false &&
+    starImports(other).some((star) => mayBring(other, star.from, name, hops + 1))
+  );
 }
 
 /** The dotted name of what a module holds: `.lib` and `Net` are `.lib.Net`. */

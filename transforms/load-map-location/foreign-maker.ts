@@ -12,10 +12,9 @@ import type { Definition } from '../../src/semantic/flow.js';
 import { valuesGiven } from '../../src/semantic/function-uses.js';
 import { qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
-import { importedPath } from '../../src/semantic/names.js';
 import { returnsOf } from '../../src/semantic/returns.js';
 import { functionElsewhere } from '../../src/semantic/star-imports.js';
-import { mayBring, starImports, within } from '../../src/semantic/stars.js';
+import { within } from '../../src/semantic/stars.js';
 import {
   argumentsOf,
   enclosingFunction,
@@ -24,27 +23,28 @@ import {
   receiverOf,
 } from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
-import { isUnbound, readsOf, waysGiven } from '../../src/semantic/variables.js';
+import { isUnbound, readsOf, waysReaching } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
-import { isOfKnownLoading } from './loading-class.js';
+import { homeOfName, importsForeign, isForeign, lacks, mayGive } from './foreign-path.js';
+import { copiesLoadedState } from './loading-class.js';
 
 /** More places than this are not looked at: where so many make it, nobody knows. */
 const MAX_PLACES = 300;
-/** Imports of imports are followed this far. */
-const MAX_HOPS = 5;
 
 /** What such a node stands for is one of its parts, or holds them. */
 const HOLDS =
   /^(?:await|boolean_operator|dictionary|dictionary_splat|expression_list|keyword_argument|lambda|list|list_splat|named_expression|parenthesized_expression|set|tuple|type|union_type|generic_type|type_parameter|\w+_comprehension|generator_expression)$/;
+/** What stands for a number or a text. */
+const IS_PLAIN = /^(?:concatenated_string|false|float|integer|none|string|true)$/;
 /** Python's own that hand on what they are given, or a part of it. */
 const HANDS_ON =
   /^(?:dict|enumerate|filter|getattr|iter|list|map|max|min|next|reversed|set|sorted|tuple|vars|zip)$/;
+/** Python's own that give texts and numbers. */
+const PLAIN = /^(?:bool|float|int|len|range|round|str)$/;
 /** Methods that give one of what they are given, where the object has none. */
 const TAKES_OUT = /^(?:get|pop|setdefault)$/;
 /** Methods that put what they are given into the object. */
 const PUTS_IN = /^(?:add|append|appendleft|extend|insert|push|put|setdefault|update)$/;
-
-const OF_EVERY_FILE: ReadonlySet<string> = new Set(['__dict__', '__doc__', '__file__', '__name__']);
 
 /** Where else to look, or that what made it is foreign. */
 type Leads = readonly Elsewhere[] | 'foreign';
@@ -87,7 +87,7 @@ function leadsOf(module: PyModule, node: PyNode): Leads {
 }
 
 function among(module: PyModule, nodes: readonly (PyNode | undefined)[]): readonly Elsewhere[] {
-  return nodes.flatMap((node) => (node === undefined ? [] : [{ module, node }]));
+  return nodes.flatMap((node) => (node === undefined || IS_PLAIN.test(node.type) ? [] : [{ module, node }]));
 }
 
 function ofName(module: PyModule, name: PyNode): Leads {
@@ -99,7 +99,7 @@ function ofName(module: PyModule, name: PyNode): Leads {
   if (own !== undefined) return ofDefinition({ module, node: own });
   if (isUnbound(module, name)) return ofStarred(module, name.text);
   return [
-    ...waysGiven(module, name).flatMap((way) => ofWay(module, way)),
+    ...waysReaching(module, name).flatMap((way) => ofWay(module, way)),
     ...among(module, readsOf(module, name).flatMap(putInto)),
   ];
 }
@@ -165,6 +165,8 @@ function ofCall(module: PyModule, call: PyNode): Leads {
   const path = qualifiedName(module, callee);
   if (path !== undefined) {
     if (WRAPS_MODULE.has(path)) return among(module, given.slice(0, 1));
+    // Of what an optimizer is given, it is none.
+    if (copiesLoadedState(path)) return [];
     const known = packageOf(path);
     const isTool = (known?.harmless ?? known?.stateless) === true && row(path)?.is === undefined;
     return isTool ? among(module, given) : ofPath(module, path);
@@ -172,10 +174,21 @@ function ofCall(module: PyModule, call: PyNode): Leads {
   const own = calledDefinition(module, call);
   const found = own === undefined ? functionElsewhere(module, callee) : { module, node: own };
   if (found !== undefined) return ofDefinition(found);
-  if (isUnbound(module, callee) && HANDS_ON.test(callee.text)) return among(module, given);
+  if (isUnbound(module, callee) && HANDS_ON.test(callee.text))
+    return callee.text === 'getattr' ? ofLookUp(module, given) : among(module, given);
   const name = methodName(call);
   if (name === undefined) return among(module, [callee]);
   return among(module, [receiverOf(call), ...(TAKES_OUT.test(name) ? given : [])]);
+}
+
+/** `getattr(nets, name)`: one of the names of a file, or what an object has. The name itself is a text. */
+function ofLookUp(module: PyModule, [object, name, other]: readonly PyNode[]): Leads {
+  const path = object && qualifiedName(module, object);
+  const file = path === undefined ? undefined : module.around.module(path);
+  const text = name && plainString(name);
+  if (path === undefined || file === undefined) return among(module, [object, other]);
+  if (text !== undefined) return ofPath(module, within(path, text));
+  return importsForeign(file) ? 'foreign' : among(module, [other]);
 }
 
 /** A class by what it inherits from, a function by what it returns. */
@@ -213,82 +226,12 @@ function ofFolders(module: PyModule, path: string): Leads {
   return leads.flatMap((each) => (each === 'foreign' ? [] : each));
 }
 
-/**
- * Whether an import asks a file or folder of the project for what is not there, beside other things that are: then it is not anywhere, and
- * an error all that the import gives.
- */
-function lacks(module: PyModule, dots: string, path: string): boolean {
-  const names = path.split('.');
-  return names.slice(1).some((name, at) => {
-    const from = names.slice(0, at + 1).join('.');
-    const asked = namesFrom(module, from);
-    if (!asked.includes(name) || isThere(module, within(dots + from, name))) return false;
-    return (
-      asked.some((other) => isThere(module, within(dots + from, other))) &&
-      !mayGive(module, dots + from, name)
-    );
-  });
-}
-
-/** The names that `from … import …` asks for, anywhere in the file. */
-function namesFrom(module: PyModule, from: string): readonly string[] {
-  return module.words('import').flatMap(({ parent: statement }) => {
-    if (statement?.type !== 'import_from_statement' || statement.module_name?.text !== from) return [];
-    return statement.named.slice(1).map((each) => (each.name ?? each).text);
-  });
-}
-
-function isThere(module: PyModule, path: string): boolean {
-  return boundElsewhere(module, path) !== undefined || module.around.text(path) !== undefined;
-}
-
-/** Whether a file may have a name that no statement of it binds to something of the project. */
-function mayGive(module: PyModule, owner: string, name: string): boolean {
-  if (module.around.text(owner) === undefined) return false;
-  const home = module.around.module(owner);
-  if (home === undefined || homeOfName(home, name, 0) !== 'nowhere') return true;
-  return starImports(home).length > 0 || home.mentions(BINDS_BY_TEXT);
-}
-
-const BINDS_BY_TEXT = /__getattr__|__path__|\b(?:exec|globals|locals|setattr|vars)\(|\bsys\.modules\b/;
-
-function isForeign(module: PyModule, path: string): boolean {
-  return homeOf(module, path, 0) !== 'project';
-}
-
-/** Where an import leads. A folder of the project may have the name of a package, and nothing of it; what it imports may be of others. */
-type Home = 'project' | 'package' | 'nowhere';
-
-function homeOf(module: PyModule, path: string, hops: number): Home {
-  if (isOfKnownLoading(path) || module.around.text(path) !== undefined) return 'project';
-  if (hops > MAX_HOPS) return 'package';
-  for (let at = path; /\w/.test(at); ) {
-    if (boundElsewhere(module, at) !== undefined) return 'project';
-    const [, owner = '', name = ''] = /^(?:(\.+|.*)\.)?(\w*)$/.exec(at) ?? [];
-    at = /^\.*$/.test(owner) ? at.slice(0, -name.length) : owner;
-    if (at !== '' && module.around.text(at) !== undefined) {
-      const home = module.around.module(at);
-      return home === undefined ? 'package' : homeOfName(home, name, hops + 1);
-    }
-  }
-  return path.startsWith('.') ? 'project' : 'package';
-}
-
-/** Of a name at the top of a file. */
-function homeOfName(module: PyModule, name: string, hops: number): Home {
-  if (OF_EVERY_FILE.has(name)) return 'project';
-  const ways = module.scope.has(name)
-    ? module.writes(module.scope, name).map((write) => importedPath(write))
-    : starImports(module).flatMap(({ from }) => (mayBring(module, from, name) ? within(from, name) : []));
-  const homes = ways.map((path) => (path === undefined ? 'project' : homeOf(module, path, hops)));
-  if (homes.includes('package')) return 'package';
-  return homes.includes('project') ? 'project' : 'nowhere';
-}
-
 function ofStarred(module: PyModule, name: string): Leads {
   const found = starredDefinition(module, name);
   if (found !== undefined) return ofDefinition(found);
-  return homeOfName(module, name, 0) === 'package' && !HANDS_ON.test(name) ? 'foreign' : [];
+  return homeOfName(module, name, 0) === 'package' && !HANDS_ON.test(name) && !PLAIN.test(name)
+    ? 'foreign'
+    : [];
 }
 
 /** The files that may set an attribute of this name; undefined where one cannot be read. */

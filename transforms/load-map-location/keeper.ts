@@ -2,7 +2,7 @@ import { givesModule, row } from '../../src/library/library.js';
 import { PLAIN_BASES, TORCH, WRAPS_MODULE } from '../../src/library/names.js';
 import { attributeValuesInProject } from '../../src/semantic/attributes.js';
 import { caughtHere } from '../../src/semantic/catching.js';
-import { ancestryOf } from '../../src/semantic/definitions.js';
+import { ancestryOf, classAround } from '../../src/semantic/definitions.js';
 import { type Elsewhere, makerOf } from '../../src/semantic/elsewhere.js';
 import { reachingDefinitions } from '../../src/semantic/flow.js';
 import { allGiven } from '../../src/semantic/function-uses.js';
@@ -20,6 +20,7 @@ import {
 import { waysReaching, writesOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { isModel } from '../../src/torch/module/model-value.js';
+import { moduleKind } from '../../src/torch/module/modules.js';
 
 /** A class of the project with a way of its own to load; plain data, kept with its file. */
 export interface Keeper {
@@ -101,10 +102,16 @@ const MAX_MOVES = 8;
 
 /** By what made it; what a parameter gets, in the whole project, counts where nobody else can call the function. */
 function isMadeNetwork(module: PyModule, value: PyNode): boolean {
-  if (isModel(module, value) === 'yes') return true;
+  if (isModel(module, value) === 'yes' || isOwnNetwork(module, value)) return true;
   const [write, ...others] = writesOf(module, value);
   if (write === undefined || others.length > 0 || roleOf(write) !== 'parameter') return false;
   return allGiven(module, write)?.every((each) => isModel(each.module, each.node) === 'yes') === true;
+}
+
+/** `self`, in a class of modules. */
+function isOwnNetwork(module: PyModule, value: PyNode): boolean {
+  const around = classAround(value);
+  return around?.self === value.text && moduleKind(module, around.classNode).isModule === 'yes';
 }
 
 /** What a function asks of a value that only modules have, whenever it comes to this place. */

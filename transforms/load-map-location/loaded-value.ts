@@ -43,6 +43,7 @@ import { isNumberEntry, isWithNumber, numberByName, unprovenNumber } from './sav
 import { takesSize } from './size-taker.js';
 
 const IS_MODULE = 'is a whole module';
+export const OF_CALLER = 'is handed to the caller';
 
 /** Functions that hand it on are followed this far. */
 const MAX_HANDED = 3;
@@ -229,7 +230,7 @@ export class Flow implements Fate {
     if ((scope.kind === 'class' || scope.kind === 'module') && holds !== 'number') this.#open.push(name);
     const given = roleOf(name) === 'read';
     if (given && scope.bindings(name.text).some((binding) => roleOf(binding) === 'parameter'))
-      this.#stray(name, 'is handed to the caller');
+      this.#stray(name, OF_CALLER);
     for (const read of readsOf(this.module, name)) this.follow(read, holds);
   }
 

@@ -1,7 +1,7 @@
 import type { PyModule } from '../../src/semantic/module.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { type Fate, type Load, readsOf, type Stray } from './loaded-use.js';
-import { Flow } from './loaded-value.js';
+import { Flow, OF_CALLER } from './loaded-value.js';
 import { takersOf } from './takers.js';
 
 /** What becomes of what a call loads: in its function, and in those that this one returns it to. */
@@ -25,7 +25,12 @@ export function fateOf(module: PyModule, loaded: PyNode): Fate {
   return { loads, isCopied, strays };
 }
 
-/** What becomes of a value that a function is given by a parameter. */
+/** What becomes of a value that a function is given by a parameter. What it puts back into that, its caller has anyway. */
 export function fateOfParameter(module: PyModule, parameter: PyNode): Fate {
-  return new Flow(module).through(readsOf(module, parameter));
+  const { loads, isCopied, strays } = new Flow(module).through(readsOf(module, parameter));
+  const scope = module.resolve(parameter);
+  const isOnly = scope !== undefined && module.writes(scope, parameter.text).length === 1;
+  const isPutBack = ({ node, does }: Stray): boolean =>
+    isOnly && does === OF_CALLER && node.text === parameter.text && module.resolve(node) === scope;
+  return { loads, isCopied, strays: strays.filter((stray) => !isPutBack(stray)) };
 }
