@@ -70,6 +70,30 @@ export const NAMES_DEVICE: ReadonlySet<string | undefined> = new Set([
   'torch.cuda.device_count',
 ]);
 
+/** What reads a text as numbers, texts and truths, and as containers of these. */
+export const READS_SETTINGS: ReadonlySet<string | undefined> = new Set([
+  ...[
+    'json.load',
+    'json.loads',
+    'ast.literal_eval',
+    'toml.load',
+    'toml.loads',
+    'tomllib.load',
+    'tomllib.loads',
+  ],
+  ...['load', 'load_all', 'safe_load', 'safe_load_all', 'full_load'].map((name) => `yaml.${name}`),
+]);
+
+/** They hold by name what they are given by name. */
+export const NAMESPACES: ReadonlySet<string | undefined> = new Set([
+  'argparse.Namespace',
+  'types.SimpleNamespace',
+]);
+
+/** They leave settings that they are handed as these are, and hand them to nobody. */
+export const TAKES_SETTINGS =
+  /^(?:(?:mlflow|omegaconf|pprint|tensorboardX|toml|torchvision|wandb|yaml)\.|torch\.(?!multiprocessing\.|utils\.checkpoint\.|func\.|vmap$|compile$))/;
+
 /** Packages that wrap, shard, average or load networks: what they make of one computes what it computes, and no more. */
 export const WRAPPERS = /^(?:accelerate|ema_pytorch|horovod|peft|sentence_transformers|trl)\b/;
 

@@ -1,4 +1,4 @@
-import { packageOf, readsOnly, row } from '../../src/library/library.js';
+import { readsOnly } from '../../src/library/library.js';
 import { SAVE } from '../../src/library/names.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { mayBeOfProject } from '../../src/semantic/elsewhere.js';
@@ -7,12 +7,14 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { namesIn } from '../../src/semantic/names.js';
 import { argumentsOf, isCallee, isTarget, methodName, receiverOf } from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
-import { isUnbound, readsOf, writesOf } from '../../src/semantic/variables.js';
+import { isUnbound, readsOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { unpackedTo } from './loaded-use.js';
 import { isBound } from './loading-names.js';
 import { parameterGiven } from './parameter-given.js';
+import { parametersGiven } from './parameters-given.js';
 import { isReadElsewhere, mayBeReadByName } from './read-by-name.js';
+import { isOfPackage, takenAs } from './taken-by-packages.js';
 import { takersOf } from './takers.js';
 
 /** Deeper than any container is looked into: what a file of JSON holds. */
@@ -23,6 +25,8 @@ const IS_SAME = /^(?:await|boolean_operator|named_expression|parenthesized_expre
 /** Where only the truth of a value counts, or what it reads like. */
 const ASKED =
   /^(?:assert_statement|comparison_operator|delete_statement|elif_clause|expression_statement|if_statement|interpolation|not_operator|slice|while_statement)$/;
+/** Of two containers these make a third one. */
+const JOINS = /^[+*|&]$/;
 /** Methods of containers, by what becomes of the elements. */
 const PUTS_ONE = /^(?:add|append|appendleft|insert|setdefault)$/;
 const PUTS_ALL = /^(?:extend|extendleft|update)$/;
@@ -32,15 +36,34 @@ const TAKES_NONE = /^(?:clear|count|index|keys|remove|reverse|sort)$/;
 /** Builtins that give a number, a text or nothing, and those that give elements, or a new container of them. */
 const GIVES_ELEMENTS = /^(?:dict|enumerate|iter|list|max|min|next|reversed|set|sorted|sum|tuple|zip)$/;
 
+interface Marks {
+  readonly seen: Map<PyNode | string, number>;
+  readonly lookedUp: Set<PyNode>;
+}
+
 /**
  * Whether the project puts nothing but plain values into a container, by whatever name it has it. `depth`: how many containers
  * are in one another there; an element of the innermost is no container.
  */
 export class FilledWith {
-  readonly #seen = new Map<PyNode | string, number>();
-  readonly #lookedUp = new Set<PyNode>();
+  #seen = new Map<PyNode | string, number>();
+  #lookedUp = new Set<PyNode>();
 
-  constructor(private readonly isPlain: (value: Elsewhere, depth: number) => boolean) {}
+  /** `isNumber`: whether a value is no container, whatever becomes of what asks. */
+  constructor(
+    private readonly isPlain: (value: Elsewhere, depth: number) => boolean,
+    private readonly isNumber: (value: Elsewhere) => boolean,
+  ) {}
+
+  /** What it has taken for plain so far. */
+  marks(): Marks {
+    return { seen: new Map(this.#seen), lookedUp: new Set(this.#lookedUp) };
+  }
+
+  forget({ seen, lookedUp }: Marks): void {
+    this.#seen = seen;
+    this.#lookedUp = lookedUp;
+  }
 
   variable(module: PyModule, name: PyNode, depth: number): boolean {
     const scope = module.resolve(name);
@@ -110,7 +133,9 @@ export class FilledWith {
       case 'conditional_expression':
         return parent.named[1] === node || same(parent);
       case 'binary_operator':
-        return depth === 1 || same(parent);
+        return depth === 1 || !JOINS.test(operatorOf(parent)) || same(parent);
+      case 'unary_operator':
+        return true;
       case 'subscript':
         return parent.value !== node || this.#element(module, parent, depth);
       case 'attribute':
@@ -120,7 +145,7 @@ export class FilledWith {
       case 'augmented_assignment':
         return parent.left === node
           ? parent.right !== undefined && this.isPlain({ module, node: parent.right }, depth)
-          : depth === 1;
+          : depth === 1 || this.#held(module, parent.left, depth);
       case 'for_statement':
       case 'for_in_clause':
         return parent.right !== node || this.#loop(module, parent, depth - 1);
@@ -137,7 +162,7 @@ export class FilledWith {
       }
       case 'dictionary_splat':
       case 'list_splat':
-        return depth === 1;
+        return depth === 1 || this.#spread(module, parent, depth);
       case 'keyword_argument':
         return this.#given(module, parent, depth);
       case 'argument_list':
@@ -149,8 +174,12 @@ export class FilledWith {
         // `"%d of %d" % (step, steps)`
         if (parent.parent?.type === 'binary_operator' && /string$/.test(parent.parent.left?.type ?? ''))
           return true;
-        return this.#returned(module, node, depth);
+        if (node.closest('return_statement', 'block')?.type === 'return_statement')
+          return this.#returned(module, node, depth);
+        return parent.type === 'tuple' && same(parent, depth + 1);
       }
+      case 'list':
+        return same(parent, depth + 1);
       case 'return_statement':
         return this.#returned(module, node, depth);
       default:
@@ -167,10 +196,31 @@ export class FilledWith {
     return this.#use({ module, node: subscript }, isPart ? depth : depth - 1);
   }
 
+  /** `args.width`, of a namespace. */
+  #attributeOf(module: PyModule, attribute: PyNode, depth: number): boolean {
+    const { parent } = attribute;
+    if (attribute.attribute?.text === '__dict__') return this.#use({ module, node: attribute }, depth);
+    if (parent?.type === 'delete_statement') return true;
+    if (!isBound(attribute))
+      return this.isNumber({ module, node: attribute }) || this.#use({ module, node: attribute }, depth - 1);
+    const value = parent?.left === attribute && /assignment$/.test(parent.type) ? parent.right : undefined;
+    return value !== undefined && this.isPlain({ module, node: value }, depth - 1);
+  }
+
+  /** `**settings`: what is in it is in another dictionary, or given to a function. */
+  #spread(module: PyModule, splat: PyNode, depth: number): boolean {
+    const { parent } = splat;
+    if (parent === undefined) return false;
+    return parent.type === 'argument_list'
+      ? this.#given(module, splat, depth - 1)
+      : this.#use({ module, node: parent }, depth);
+  }
+
   #method(module: PyModule, attribute: PyNode, depth: number): boolean {
     const call = attribute.parent;
     const name = attribute.attribute?.text ?? '';
-    if (call?.type !== 'call' || call.function !== attribute) return false;
+    if (call?.type !== 'call' || call.function !== attribute)
+      return this.#attributeOf(module, attribute, depth);
     const given = argumentsOf(call);
     const put = PUTS_ALL.test(name) ? depth : PUTS_ONE.test(name) ? depth - 1 : undefined;
     if (put !== undefined) {
@@ -239,19 +289,26 @@ export class FilledWith {
     const key = argument.type === 'keyword_argument' ? argument.name?.text : undefined;
     if (isUnbound(module, callee)) {
       if (callee.text === 'dict' && key !== undefined) return this.entry(module, key, depth);
+      if (callee.text === 'vars') return this.#use({ module, node: call }, depth);
+      if (callee.text === 'getattr')
+        return argumentsOf(call)[1] === argument || this.#use({ module, node: call }, depth - 1);
+      if (callee.text === 'setattr') {
+        const [holder, , value] = argumentsOf(call);
+        return holder === argument && value !== undefined && this.isPlain({ module, node: value }, depth - 1);
+      }
       if (GIVES_ELEMENTS.test(callee.text)) return depth === 1 || this.#use({ module, node: call }, depth);
       if (readsOnly(callee.text) || callee.text === 'print') return true;
     }
     const path = calledPath(module, call);
     if (path !== undefined && !mayBeOfProject(module, path)) {
       if (/^copy\.\w+$/.test(path)) return depth === 1 || this.#use({ module, node: call }, depth);
-      return path === SAVE || givesPlain(path);
+      const taken = takenAs(module, call, path);
+      return taken === 'nothing' || (taken === 'itself' && this.#use({ module, node: call }, depth));
     }
     if (methodName(call) === 'format' && /string$/.test(receiverOf(call)?.type ?? '')) return true;
-    const parameter = parameterGiven(module, call, argument);
-    if (parameter === undefined) return isOfPackage(module, receiverOf(call));
-    const reads = readsOf(parameter.module, parameter.node);
-    return reads.every((node) => this.#use({ module: parameter.module, node }, depth));
+    const parameters = parametersGiven(module, call, argument);
+    if (parameters === undefined) return isOfPackage(module, receiverOf(call));
+    return parameters.every((each) => this.variable(each.module, each.node, each.isRest ? depth + 1 : depth));
   }
 
   #returned(module: PyModule, node: PyNode, depth: number): boolean {
@@ -266,23 +323,8 @@ export class FilledWith {
   }
 }
 
-function givesPlain(path: string): boolean {
-  return (row(path) ?? packageOf(path))?.gives === 'plain' && !path.startsWith('argparse.');
-}
-
-/** `axes` of `figure, axes = pyplot.subplots()`, and what that has. */
-function isOfPackage(module: PyModule, object: PyNode | undefined): boolean {
-  let root = object;
-  while (root !== undefined && root.type !== 'identifier') root = root.object ?? root.value;
-  const writes = writesOf(module, root);
-  return (
-    writes.length > 0 &&
-    writes.every((write) => {
-      const made = write.closest('assignment')?.right;
-      const path = made?.type === 'call' ? calledPath(module, made) : undefined;
-      return path !== undefined && !mayBeOfProject(module, path) && givesPlain(path);
-    })
-  );
+function operatorOf(operation: PyNode): string {
+  return operation.children.find((child) => !operation.named.includes(child))?.text ?? '+';
 }
 
 /** `getattr(trainer, name).append(value)`; what is called is no container, nor is a part of a module. */

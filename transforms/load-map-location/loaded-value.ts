@@ -39,7 +39,7 @@ import {
 import { MovedFlow } from './moved-value.js';
 import { parameterGiven } from './parameter-given.js';
 import { isReadElsewhere } from './read-by-name.js';
-import { isNumberEntry, isWithNumber, numberByName, unprovenNumber } from './saved-number.js';
+import { isWithNumber, kindOfEntry, numberByName, unprovenNumber } from './saved-number.js';
 import { takesSize } from './size-taker.js';
 
 const IS_MODULE = 'is a whole module';
@@ -165,7 +165,8 @@ export class Flow implements Fate {
     // The project is not asked where nothing is loaded.
     const isWorthIt = this.loads.length > 0 || this.isCopied || this.hops > 0;
     for (const [value, name] of this.#doubtful) {
-      const is = isWorthIt && isNumberEntry(this.module, value, name) ? 'number' : numberByName(name);
+      const is = isWorthIt ? kindOfEntry(this.module, value, name) : numberByName(name);
+      if (is === 'plain') continue;
       if (is !== 'number' && SETTINGS_ENTRY.test(name)) {
         if (!isLeft(this.module, value)) this.#stray(value, 'may hold tensors');
         continue;

@@ -19,6 +19,7 @@ import { isReachedByText, valuesGiven } from '../../src/semantic/function-uses.j
 import { calledPath, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
 import { isOverriddenElsewhere } from '../../src/semantic/overridden.js';
+import { argumentsByName } from '../../src/semantic/parameters.js';
 import { givesReturned, returnsOf } from '../../src/semantic/returns.js';
 import {
   enclosingClass,
@@ -247,5 +248,34 @@ function isOwnModule({ module, node }: Owner, method: string): boolean {
 export function givenTo(module: PyModule, parameter: PyNode): readonly Elsewhere[] | undefined {
   const taker = enclosingFunction(parameter);
   if (taker?.type !== 'function_definition' || isReachedByText(module, taker)) return undefined;
-  return valuesGiven(module, taker, parameter, (there, node) => !isNeverCalled(there, node));
+  const heirs: Elsewhere[] = [];
+  const own = valuesGiven(module, taker, parameter, (there, node) => {
+    const heir = node.parent?.type === 'argument_list' ? node.parent.parent : undefined;
+    if (heir?.type === 'class_definition') heirs.push({ module: there, node: heir });
+    // `super(Base, self)`
+    const isAsked = heir?.type === 'call' && heir.function?.text === 'super';
+    return heir?.type !== 'class_definition' && !isAsked && !isNeverCalled(there, node);
+  });
+  const others = heirs.map((heir) => givenByHeir(heir, taker, parameter));
+  return own && !others.includes(undefined) ? [...own, ...others.flatMap((each) => each ?? [])] : undefined;
+}
+
+/** What a class gives to a parameter of the `__init__` of its only base. */
+function givenByHeir(
+  { module, node }: Elsewhere,
+  taker: PyNode,
+  parameter: PyNode,
+): readonly Elsewhere[] | undefined {
+  const [init, ...others] = module.scopeOf(node).bindings('__init__');
+  if (init === undefined || others.length > 0 || node.superclasses?.named.length !== 1) return undefined;
+  const maker = init.parent;
+  if (maker?.type !== 'function_definition' || taker.name?.text !== '__init__') return undefined;
+  const calls = [...maker.walk()].filter(
+    (call) =>
+      call.type === 'call' && methodName(call) === '__init__' && receiverOf(call)?.function?.text === 'super',
+  );
+  const values = calls.map((call) => argumentsByName(module, taker, call)?.get(parameter.text));
+  return calls.length === 0 || values.includes(undefined)
+    ? undefined
+    : values.flatMap((value) => (value === undefined ? [] : [{ module, node: value }]));
 }

@@ -1,6 +1,11 @@
+import { DEVICE } from '../../src/library/names.js';
+import { READS_SETTINGS } from '../../src/library/paths.js';
+import { definitionNamed } from '../../src/semantic/definitions.js';
+import { definedElsewhere, type Elsewhere } from '../../src/semantic/elsewhere.js';
 import { definitionOf } from '../../src/semantic/flow.js';
-import { calledPath } from '../../src/semantic/imports.js';
+import { calledPath, qualifiedName } from '../../src/semantic/imports.js';
 import type { PyModule } from '../../src/semantic/module.js';
+import { givesReturned, returnsOf } from '../../src/semantic/returns.js';
 import {
   argumentsOf,
   hasSplat,
@@ -9,12 +14,12 @@ import {
   receiverOf,
 } from '../../src/semantic/statements.js';
 import { plainString } from '../../src/semantic/strings.js';
-import { writesOf } from '../../src/semantic/variables.js';
+import { isUnbound, writesOf } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 
 const PARSER = 'argparse.ArgumentParser';
 const TYPES = /^(?:str|int|float|bool)$/;
-const LITERAL = /^(?:string|integer|float|true|false|none|concatenated_string|unary_operator|list|tuple)$/;
+const LITERAL = /^(?:string|integer|float|true|false|none|concatenated_string|unary_operator)$/;
 
 /** Whether an option of a file's command line, by its name, is a text or a number, and nobody sets it by a text. */
 export function isPlainOption(module: PyModule, name: string): boolean {
@@ -127,6 +132,74 @@ function isPlainArgument(call: PyNode): boolean {
     (type === undefined || TYPES.test(type.text)) &&
     (value === undefined || LITERAL.test(value.type)) &&
     (action === undefined || /^["']store(?:_true|_false)?["']$/.test(action.text)) &&
-    keywordValue(call, 'const') === undefined
+    // A list of them may be given something else later.
+    ['const', 'nargs'].every((name) => keywordValue(call, name) === undefined)
   );
 }
+
+/**
+ * What the options of the project's command lines are made of, beside texts: of whichever parser they are. Undefined where one may be made
+ * of more than that.
+ */
+export function optionsGiven(module: PyModule): readonly Elsewhere[] | undefined {
+  const values: Elsewhere[] = [];
+  for (const word of ['add_argument', 'set_defaults']) {
+    const { modules, unread } = module.around.naming({ word, beside: [] }, () => true);
+    if (unread !== undefined) return undefined;
+    for (const there of [module, ...modules])
+      for (const node of there.words(word)) {
+        const call = node.parent?.parent;
+        if (node.text !== word || node.type !== 'identifier') continue;
+        const made = call?.type === 'call' && call.function === node.parent ? madeOf(there, call) : undefined;
+        if (made === undefined) return undefined;
+        values.push(...made);
+      }
+  }
+  return values;
+}
+
+function madeOf(module: PyModule, call: PyNode): readonly Elsewhere[] | undefined {
+  if (hasSplat(call)) return undefined;
+  if (methodName(call) === 'set_defaults')
+    return argumentsOf(call).map((each) => ({ module, node: each.value ?? each }));
+  const action = keywordValue(call, 'action');
+  if (action !== undefined && !ACTIONS.test(action.text)) return undefined;
+  const given = ['const', 'default'].flatMap((name) => keywordValue(call, name) ?? []);
+  const type = keywordValue(call, 'type');
+  const made = type === undefined ? [] : madeByType(module, type);
+  return made && [...given.map((node) => ({ module, node })), ...made];
+}
+
+const ACTIONS =
+  /^(?:["'](?:append|append_const|count|extend|help|store|store_const|store_false|store_true|version)["']|argparse\.BooleanOptionalAction)$/;
+
+/** What a type of an option gives, beside texts and numbers. */
+function madeByType(module: PyModule, type: PyNode): readonly Elsewhere[] | undefined {
+  if (isUnbound(module, type)) return TYPES.test(type.text) ? [] : undefined;
+  const path = qualifiedName(module, type);
+  if (path === DEVICE || path === 'pathlib.Path' || READS_SETTINGS.has(path)) return [];
+  if (type.type === 'lambda') return type.body && [{ module, node: type.body }];
+  const found = path === undefined ? definitionNamed(module, type) : undefined;
+  const made = found === undefined ? path && definedElsewhere(module, path) : { module, node: found };
+  if (made === undefined || made === '' || made.node.type !== 'function_definition') return undefined;
+  if (!givesReturned(made.node)) return undefined;
+  const returned = returnsOf(made.node);
+  return returned.includes(undefined)
+    ? undefined
+    : returned.flatMap((node) => (node === undefined ? [] : [{ module: made.module, node }]));
+}
+
+/** `json.load(file)`, without a function that makes objects of what is read. */
+export function readsPlain(module: PyModule, call: PyNode): boolean {
+  const hooks = ['cls', 'object_hook', 'object_pairs_hook', 'parse_constant', 'parse_float'];
+  if (hasSplat(call) || hooks.some((hook) => keywordValue(call, hook) !== undefined)) return false;
+  const isElsewhere = (word: string) =>
+    module.around.summaries({ word, beside: [] }, addsMakers)?.includes(true) !== false;
+  return !addsMakers(module.alone) && !['yaml', 'YAMLObject'].some(isElsewhere);
+}
+
+function addsMakers({ code }: PyModule): boolean {
+  return ADDS_MAKERS.test(code);
+}
+
+const ADDS_MAKERS = /\badd_(?:multi_)?constructor\b|\b(?:UnsafeLoader|YAMLObject)\b/;

@@ -1,5 +1,6 @@
 import { canonical, row } from '../../src/library/library.js';
 import { DEEPCOPY, LOAD } from '../../src/library/names.js';
+import { isModuleClass, NAMES_DEVICE, NAMESPACES, READS_SETTINGS } from '../../src/library/paths.js';
 import type { Elsewhere } from '../../src/semantic/elsewhere.js';
 import { type Definition, definitionOf } from '../../src/semantic/flow.js';
 import { type Part, targetOf } from '../../src/semantic/function-uses.js';
@@ -15,7 +16,7 @@ import { ANY_DEPTH, FilledWith } from './filled-with.js';
 import { isSetElsewhere, type Owner, valuesHeld, valuesSet } from './held-values.js';
 import { isNeverCalled } from './never-called.js';
 import { calledOf, givenTo, handsBack, ownersOf } from './owner.js';
-import { isPlainOption } from './plain-option.js';
+import { isParsing, isPlainOption, optionsGiven, readsPlain } from './plain-option.js';
 
 const LITERALS: ReadonlySet<string> = new Set(
   'concatenated_string false float integer none string true'.split(' '),
@@ -34,8 +35,11 @@ const MAX_HOPS = 8;
 
 /** Follows a value to all that it can come from: it is plain where each of these is. */
 export class Plain {
-  readonly #seen = new Map<PyNode, number>();
-  readonly #filled = new FilledWith((value, depth) => this.is(value, depth, 1));
+  #seen = new Map<PyNode, number>();
+  readonly #filled = new FilledWith(
+    (value, depth) => this.is(value, depth, 1),
+    (value) => this.#attempt(value),
+  );
 
   /** Whether something is put there that was not there before. */
   #isNew = false;
@@ -59,9 +63,21 @@ export class Plain {
 
   /** `depth`: so many containers may be in one another. */
   is(value: Elsewhere, depth: number, hops: number): boolean {
-    if ((this.#seen.get(value.node) ?? ANY_DEPTH + 1) <= depth || value.node.type === 'comment') return true;
+    if ((this.#seen.get(value.node) ?? Number.POSITIVE_INFINITY) <= depth || value.node.type === 'comment')
+      return true;
     if (this.#isLeaf(value, depth)) return this.#found();
-    return this.#isMade(value, depth, hops) || isNeverCalled(value.module, value.node);
+    // What was asked for and is not plain would be taken for plain the next time: no question may follow a no.
+    return isNeverCalled(value.module, value.node) || this.#isMade(value, depth, hops);
+  }
+
+  /** Whether a value is no container; where it is not plain, nothing of what was asked for counts. */
+  #attempt(value: Elsewhere, hops = 0): boolean {
+    const before = { seen: new Map(this.#seen), filled: this.#filled.marks(), isNew: this.#isNew };
+    if (this.is(value, 0, hops + 1)) return true;
+    this.#seen = before.seen;
+    this.#filled.forget(before.filled);
+    this.#isNew = before.isNew;
+    return false;
   }
 
   #found(): true {
@@ -74,8 +90,9 @@ export class Plain {
     if (/^(?:dictionary|list|set)$/.test(node.type))
       return depth > 0 && node.named.every(({ type }) => type === 'comment');
     const path = /^(?:attribute|identifier)$/.test(node.type) ? qualifiedName(module, node) : undefined;
-    if (path !== undefined) return CONSTANTS.test(path);
+    if (path !== undefined) return CONSTANTS.test(path) || isModuleClass(path);
     if (node.type !== 'call') return false;
+    if (NAMES_DEVICE.has(calledPath(module, node))) return true;
     if (isUnbound(module, node.function)) {
       const name = node.function?.text ?? '';
       if (CASTS.has(name)) return true;
@@ -107,6 +124,8 @@ export class Plain {
       case 'list':
       case 'set':
         return depth > 0 && areAll(node.named, depth - 1);
+      case 'dictionary_splat':
+        return node.named[0] !== undefined && this.is({ module, node: node.named[0] }, depth + 1, hops);
       case 'pair':
         return node.value !== undefined && this.is({ module, node: node.value }, depth, hops);
       case 'subscript':
@@ -169,6 +188,8 @@ export class Plain {
     const targets = target.parent?.named ?? [];
     const part = { index: targets.indexOf(target), of: targets.length };
     const isWhole = target.parent?.parent?.right === value;
+    // `args, others = parser.parse_known_args()`
+    if (isParsing(module, value)) return isWhole && this.is({ module, node: value }, depth + 1, hops);
     if (value.type !== 'call')
       return isWhole && this.#areAll(partsOf(module, value, part, targets), depth, hops);
     if (targetOf(value, part) !== target) return false;
@@ -178,7 +199,12 @@ export class Plain {
   #attribute(module: PyModule, attribute: PyNode, depth: number, hops: number): boolean {
     const name = attribute.attribute?.text ?? '';
     const { object } = attribute;
-    const owners = object && ownersOf(module, object);
+    if (object === undefined) return false;
+    if (name === '__dict__') return this.is({ module, node: object }, depth, hops + 1);
+    const owners = ownersOf(module, object);
+    const isOfSettings =
+      owners?.every((owner) => owner.node.type === 'call' && !isPlainOption(owner.module, name)) ?? true;
+    if (isOfSettings) return depth >= ANY_DEPTH && this.is({ module, node: object }, depth + 1, hops + 1);
     return owners?.every((owner) => this.#held(owner, name, depth, hops)) === true;
   }
 
@@ -192,13 +218,37 @@ export class Plain {
     return depth === 0 || this.#filled.attribute(owner.module, name, depth);
   }
 
+  /** What is parsed: a command line with plain options, a file of settings. */
+  #isSettings(module: PyModule, call: PyNode, hops: number): boolean {
+    const path = calledPath(module, call);
+    if (READS_SETTINGS.has(path)) return readsPlain(module, call);
+    if (NAMESPACES.has(path)) return argumentsOf(call).every((each) => this.#isGiven(module, each, hops));
+    const options = isParsing(module, call) ? optionsGiven(module) : undefined;
+    return options?.every((each) => this.is(each, ANY_DEPTH, hops + 1)) === true;
+  }
+
+  /** `name=value`, `**values`, or a value. */
+  #isGiven(module: PyModule, argument: PyNode, hops: number, depth = ANY_DEPTH): boolean {
+    const node = argument.type.endsWith('_splat') ? argument.named[0] : (argument.value ?? argument);
+    return node !== undefined && this.is({ module, node }, depth, hops + 1);
+  }
+
   #call(module: PyModule, call: PyNode, depth: number, hops: number): boolean {
     const callee = call.function;
     const given = argumentsOf(call).map((node) => ({ module, node: node.value ?? node }));
     if (callee !== undefined && isUnbound(module, callee)) {
-      // `dict(best=0, epoch=0)`
-      if (callee.text === 'dict' && argumentsOf(call).every(({ type }) => type === 'keyword_argument'))
-        return depth > 0 && given.every((each) => this.is(each, depth - 1, hops));
+      if (callee.text === 'vars')
+        return given.length === 1 && given.every((each) => this.is(each, depth, hops + 1));
+      // `dict(best=0, epoch=0)`, `dict(settings)`
+      if (callee.text === 'dict')
+        return (
+          depth > 0 &&
+          argumentsOf(call).every((each) =>
+            each.type === 'keyword_argument'
+              ? each.value !== undefined && this.is({ module, node: each.value }, depth - 1, hops)
+              : this.#isGiven(module, each, hops, depth),
+          )
+        );
       if (callee.text === 'tuple') return given.every((each) => this.is(each, Math.max(1, depth), hops));
       if (HANDS_ON.has(callee.text))
         return given.every((each) => this.is(each, given.length === 1 ? depth + 1 : depth, hops));
@@ -213,8 +263,11 @@ export class Plain {
       return given.every((each) => this.is(each, known.keepsObjects ? depth : depth + 1, hops + 1));
     // Of what it is handed it gives numbers.
     if (known?.gives === 'array' || known?.gives === 'number') return this.#found();
+    if (depth >= ANY_DEPTH && this.#isSettings(module, call, hops)) return this.#found();
     const of = path === undefined ? receiverOf(call) : undefined;
-    if (of !== undefined && this.is({ module, node: of }, 0, hops + 1))
+    if (of !== undefined && methodName(call) === 'copy')
+      return this.is({ module, node: of }, depth, hops + 1);
+    if (of !== undefined && this.#attempt({ module, node: of }, hops))
       return depth > 0 || !GIVES_TEXTS.test(methodName(call) ?? '');
     const made = calledOf(module, call);
     if (made === undefined || !handsBack(made)) return false;

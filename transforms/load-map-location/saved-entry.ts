@@ -4,6 +4,7 @@ import type { PyModule } from '../../src/semantic/module.js';
 import { remembered } from '../../src/semantic/remembered.js';
 import { methodName } from '../../src/semantic/statements.js';
 import type { PyNode } from '../../src/syntax/node.js';
+import { ANY_DEPTH } from './filled-with.js';
 import { calledIn } from './owner.js';
 import { takerOf } from './parameter-given.js';
 import { Plain } from './plain-value.js';
@@ -13,7 +14,7 @@ import { Plain } from './plain-value.js';
  * made of these. Then no checkpoint of the project has a tensor there.
  */
 export const isSavedPlain = remembered((module: PyModule, name: string): boolean =>
-  isPlainBy(module, name, 2, []),
+  isPlainBy(module, name, ANY_DEPTH, []),
 );
 
 /** `deepest`: so many containers may be in one another. `asked`: the names that this one is asked for. */
@@ -31,8 +32,8 @@ function isPlainBy(module: PyModule, name: string, deepest: number, asked: reado
   const savedBy = (key: string, depth: number) => isPlainBy(module, key, depth, [...asked, name]);
   return (
     isPut &&
-    // A number, a list of them, a dictionary of lists; for what is put under more than a word, a number.
-    [0, 1, 2].some(
+    // A number, a list of them, a dictionary of lists, settings; for what is put under more than a word, a number.
+    [0, 1, 2, ANY_DEPTH].some(
       (depth) => depth <= (isWord ? deepest : 0) && new Plain(name, depth, savedBy).isEntry(module, puts),
     )
   );

@@ -4,9 +4,17 @@ import { isPythonNumber } from '../../src/values/value/python-number.js';
 import { readsOf, type Stray } from './loaded-use.js';
 import { isSavedPlain } from './saved-entry.js';
 
-/** Whether an entry of a checkpoint is a number: because of what is done with it, or because all that the project saves by its name is one, or a text. */
-export function isNumberEntry(module: PyModule, value: PyNode, name: string): boolean {
-  return isCounted(module, value, new Set()) || isSavedPlain(module, name);
+/**
+ * Whether an entry of a checkpoint is a number, because of what is done with it; or holds no tensor, because nothing that the project saves
+ * by its name does: that is the same wherever the rest is.
+ */
+export function kindOfEntry(
+  module: PyModule,
+  value: PyNode,
+  name: string,
+): 'plain' | 'number' | 'likely' | undefined {
+  if (isSavedPlain(module, name)) return 'plain';
+  return isCounted(module, value, new Set()) ? 'number' : numberByName(name);
 }
 
 /** A name under which a number is likely: then that is the question, and proves nothing. */
