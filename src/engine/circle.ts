@@ -151,11 +151,12 @@ export class Circle {
     this.#unread ??= files?.find(({ length }) => length > LARGEST);
     if (files?.every(({ length }) => length <= LARGEST) !== true) return undefined;
     const told: T[] = [];
-    const named = wholeWord(word);
+    const key = { look, word: asked };
+    const lookAt = (alone: PyModule): T => look(alone, word);
     for (const file of files) {
-      const summary = this.summary(file, { look, word: asked }, (alone) => look(alone, word));
+      const summary = this.summary(file, key, lookAt);
       // What cannot be read may say anything.
-      if (summary === undefined || (summary.left !== undefined && named.test(summary.left))) {
+      if (summary === undefined || (summary.left !== undefined && wholeWord(word).test(summary.left))) {
         this.#unread ??= file;
         return undefined;
       }

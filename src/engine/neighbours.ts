@@ -14,8 +14,10 @@ const KEPT_IN_SCAN = 16 * 1024 * 1024;
 export class Neighbours {
   /** Those that were asked for last stand last. */
   readonly #kept = new Map<string, Kept>();
-  /** What files say by themselves, by their content and by who looked for what. */
-  readonly #summaries = new Map<string, Map<unknown, unknown>>();
+  /** What files say by themselves, by their content. */
+  readonly #summaries = new Map<string, Sayings>();
+  /** The same, by the files: they are asked very often. */
+  readonly #sayings = new WeakMap<FoundFile, Sayings>();
   /** By their content. */
   readonly #mended = new Map<string, Mended | undefined>();
   #size = 0;
@@ -61,18 +63,28 @@ export class Neighbours {
     key: SummaryKey,
     look: (alone: PyModule) => T,
   ): Summary<T> | undefined {
-    const name = `${found.path} ${found.key} ${key.word}`;
-    const known = this.#summaries.get(name) ?? new Map<unknown, unknown>();
-    this.#summaries.set(name, known);
-    if (!known.has(key.look)) {
+    const sayings = this.#sayingsOf(found);
+    const known = sayings.get(key.look) ?? new Map<string, unknown>();
+    sayings.set(key.look, known);
+    if (!known.has(key.word)) {
       const isHeld = this.#kept.has(nameOf(found, inPieces));
       const file = found.read();
       // A part of a text would keep all of it.
-      known.set(key.look, structuredClone(file && this.#told(file, inPieces, look)));
+      known.set(key.word, structuredClone(file && this.#told(file, inPieces, look)));
       // Only the answer outlives the question, so that a scan may ask about thousands of files.
       if (!isHeld && this.#size > KEPT_IN_SCAN) this.#forget(found, inPieces);
     }
-    return known.get(key.look) as Summary<T> | undefined;
+    return known.get(key.word) as Summary<T> | undefined;
+  }
+
+  #sayingsOf(found: FoundFile): Sayings {
+    const known = this.#sayings.get(found);
+    if (known !== undefined) return known;
+    const name = `${found.path} ${found.key}`;
+    const sayings: Sayings = this.#summaries.get(name) ?? new Map();
+    this.#summaries.set(name, sayings);
+    this.#sayings.set(found, sayings);
+    return sayings;
   }
 
   /** Undefined where it lies in a piece that cannot be read; whoever looks elsewhere in the file is told. */
@@ -161,6 +173,9 @@ export class Neighbours {
 function nameOf({ path }: { readonly path: string }, inPieces: boolean): string {
   return inPieces ? `${path} in pieces` : path;
 }
+
+/** By who looked, and for which word. */
+type Sayings = Map<unknown, Map<string, unknown>>;
 
 interface Kept {
   readonly key: string;
