@@ -31,7 +31,6 @@ import { plainString } from '../../src/semantic/strings.js';
 import { isUnbound, readsOf, waysReaching } from '../../src/semantic/variables.js';
 import type { PyNode } from '../../src/syntax/node.js';
 import { homeOfName, importsForeign, isForeign, lacks, mayGive } from './foreign-path.js';
-import { copiesLoadedState } from './loading-class.js';
 
 /** More places than this are not looked at: where so many make it, nobody knows. */
 const MAX_PLACES = 300;
@@ -175,8 +174,6 @@ function ofCall(module: PyModule, call: PyNode): Leads {
   const path = qualifiedName(module, callee);
   if (path !== undefined) {
     if (WRAPS_MODULE.has(path)) return among(module, given.slice(0, 1));
-    // Of what an optimizer is given, it is none.
-    if (copiesLoadedState(path)) return [];
     const known = packageOf(path);
     const isTool = (known?.harmless ?? known?.stateless) === true && row(path)?.is === undefined;
     return isTool ? among(module, given) : ofPath(module, path);
