@@ -76,6 +76,9 @@ function givesCopying(alone: PyModule): boolean {
   });
 }
 
+/** Functions that hand a value on are followed this far. */
+export const MAX_HANDED = 3;
+
 /** What such a node stands for is the value in it, or holds it. */
 export const HOLDS_VALUE =
   /^(?:parenthesized_expression|boolean_operator|dictionary|dictionary_comprehension|dictionary_splat)$/;

@@ -23,6 +23,7 @@ import {
   keepsValues,
   looksOnly,
   MAKES_STATE,
+  MAX_HANDED,
   REPACKS,
   readsOf,
   registersBuffer,
@@ -44,9 +45,6 @@ import { takesSize } from './size-taker.js';
 
 const IS_MODULE = 'is a whole module';
 export const OF_CALLER = 'is handed to the caller';
-
-/** Functions that hand it on are followed this far. */
-const MAX_HANDED = 3;
 
 export class Flow implements Fate {
   readonly loads: Elsewhere[] = [];
