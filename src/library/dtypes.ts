@@ -11,3 +11,10 @@ export const INTEGER_DTYPES: ReadonlySet<string> = new Set([
     `torch.cuda.${name}Tensor`,
   ]),
 ]);
+
+const NUMPY_DTYPE = /^numpy\.(?:u?int|float|bool|complex|double|half|single)\w*$/;
+
+/** A type of numbers: it holds nothing. */
+export function isDtype(path: string): boolean {
+  return FLOAT_DTYPES.has(path) || INTEGER_DTYPES.has(path) || NUMPY_DTYPE.test(path);
+}

@@ -1,3 +1,4 @@
+import { isDtype } from '../../library/dtypes.js';
 import { builtin, changesTensor, mayShare, ofTensor, row } from '../../library/library.js';
 import { TYPING } from '../../library/names.js';
 import { calledDefinition, classAround } from '../../semantic/definitions.js';
@@ -105,7 +106,8 @@ class Outliving {
     if (name === '__dict__') return COMPUTED;
     // `self.rows.data` is a part of `self.rows`.
     if (ofTensor(name)?.attribute) return this.of(object, true);
-    if (qualifiedName(this.module, attribute) !== undefined) return [name];
+    const path = qualifiedName(this.module, attribute);
+    if (path !== undefined) return isDtype(path) ? [] : [name];
     const names = this.of(object, true).filter(isNoParameter);
     if (names.length === 0) return [];
     return object?.type === 'identifier' ? [name] : [name, ...names];
