@@ -34,10 +34,10 @@ const MAX_HOPS = 5;
 /** Whether `from x import *` may bind a name: not where the file is known, names it nowhere, and passes on none that may. */
 export function mayBring(module: PyModule, from: string, name: string, hops = 0): boolean {
   const text = module.around.text(from);
-  if (text === undefined || text.includes(name) || GIVES_MORE.test(text) || hops > MAX_HOPS) return true;
-  if (!STAR.test(text)) return false;
+  if (text === undefined || text.includes(name) || hops > MAX_HOPS) return true;
+  if (!STAR.test(text) && !GIVES_MORE.test(text)) return false;
   const other = module.around.module(from);
-  if (other === undefined) return true;
+  if (other === undefined || GIVES_MORE.test(other.code)) return true;
   return (
     handsOn(other, name) !== false &&
     starImports(other).some((star) => mayBring(other, star.from, name, hops + 1))
