@@ -29,7 +29,6 @@ import { type KeptState, mayHold, type Owner, UNREAD } from './holds.js';
 import { type Handed, keptByNamed, storesRunBy } from './named-keepers.js';
 import { ownKeeper, ownKeepers } from './own-keepers.js';
 import { recomputedWeight } from './recomputed-weights.js';
-import { keepingReplacement } from './replaced-forwards.js';
 import { isSetBefore } from './set-before.js';
 
 export interface LeftState extends Pick<KeptState, 'owner' | 'file' | 'attribute'> {
@@ -66,10 +65,6 @@ export function stateOfForward(
     const state = stateIn(module, network, files, isEvaluated);
     if (state !== undefined) return isForward(name) ? state : { ...state, method: name };
   }
-  const replacement = keepingReplacement(module);
-  if (replacement?.file === '') return UNREAD;
-  if (replacement !== undefined)
-    return { owner: replacement.name, file: replacement.file, attribute: 'self' };
   return leftUnseen(module, network);
 }
 

@@ -4,6 +4,7 @@ import { valuesGiven } from '../../semantic/function-uses.js';
 import { qualifiedName } from '../../semantic/imports.js';
 import type { PyModule } from '../../semantic/module.js';
 import { remembered } from '../../semantic/remembered.js';
+import { starredFunction } from '../../semantic/star-imports.js';
 import {
   enclosingFunction,
   isCallee,
@@ -132,7 +133,7 @@ export const networkRunBy = remembered((module: PyModule, call: PyNode): PyNode 
     return moduleKind(module, around.classNode).isModule === 'no' ? undefined : network;
   if (!isSpelled && calledDefinition(module, call) !== undefined && object?.text === around?.self)
     return ownNetwork(module, call, object);
-  if (isNetwork(module, network, isSpelled) && calledDefinition(module, call) === undefined) return network;
+  if (isNetwork(module, network, isSpelled) && !runsFunction(module, call, callee)) return network;
   // `model.encode(x)`, `model.encoder(x)`.
   const name = methodName(call) ?? '';
   if (object === undefined || object.text === around?.self || !isPlainPath(object) || isOfModule(name))
@@ -145,6 +146,11 @@ export const networkRunBy = remembered((module: PyModule, call: PyNode): PyNode 
   const mayBe = object.type === 'identifier' && nameSaysModel(object.text) !== 'no';
   return isPart && mayBe && mayBeOfTorch(module, object) ? object : undefined;
 });
+
+/** One of the project, in this file or by `from helpers import *`: what it is called says nothing of what it does. */
+function runsFunction(module: PyModule, call: PyNode, callee: PyNode): boolean {
+  return calledDefinition(module, call) !== undefined || starredFunction(module, callee) !== undefined;
+}
 
 /** `self` of `self.value(x)`, where that runs layers of the network that it is a method of. */
 function ownNetwork(module: PyModule, call: PyNode, object: PyNode | undefined): PyNode | undefined {

@@ -39,11 +39,6 @@ export interface Suspect {
 /** What runs when an object is called. */
 export const CALLED: ReadonlySet<string> = new Set(['forward', '__call__']);
 
-/** It is what a call of an instance runs; `forward` of no class is a function like any other. */
-export function callsInstance({ name, owner }: Differentiator): boolean {
-  return owner !== undefined && CALLED.has(name);
-}
-
 /**
  * The functions of other files of the project that differentiate, themselves or by what they call in other files, found as
  * they are gone through: who has found the one it looks for asks no further. Ends with undefined where too many files would have to be looked into.

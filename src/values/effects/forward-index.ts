@@ -24,6 +24,7 @@ import {
   argumentValue,
   enclosingClass,
   hasSplat,
+  isTarget,
   methodName,
 } from '../../semantic/statements.js';
 import { plainString } from '../../semantic/strings.js';
@@ -32,11 +33,10 @@ import type { PyNode } from '../../syntax/node.js';
 import { mayHaveForward, runsInForward } from '../../torch/module/modules.js';
 import { isOfKnownPackage } from '../value/plain.js';
 import { growsPart, isForeignLayer, isOwnLayer, staysWhole } from './foreign-layers.js';
-import { setsForward } from './replaced-forwards.js';
 
 /** What the forwards of a project run that is not code of their class. */
 interface ForwardFacts extends Runs {
-  /** Something may be set as the forward of an object or a class. */
+  /** Something is assigned to `.forward` of an object or a class. */
   readonly isReplaced: boolean;
 }
 
@@ -59,8 +59,7 @@ export interface Run extends Passed {
 export const forwardFacts = remembered((module: PyModule): ForwardFacts | undefined => {
   const others = summariesTogether(module, { word: 'forward', beside: [] }, factsIn);
   const called = summariesTogether(module, { word: '__call__', beside: [] }, factsIn);
-  const set = summariesTogether(module, { word: 'setattr', beside: [] }, setsForward);
-  if (others === undefined || called === undefined || set === undefined) return undefined;
+  if (others === undefined || called === undefined) return undefined;
   const all = [module.alone.memo(factsIn, module.alone), ...others, ...called];
   const runs = all.flatMap((each) => each.runs);
   const takes = all.flatMap((each) => each.takes);
@@ -74,25 +73,26 @@ export const forwardFacts = remembered((module: PyModule): ForwardFacts | undefi
       for (const next of each.hands) hands.add(next);
     }
   }
-  return {
-    runs,
-    takes,
-    hands: [...hands],
-    isReplaced: set.flat().length > 0 || all.some(({ isReplaced }) => isReplaced),
-  };
+  return { runs, takes, hands: [...hands], isReplaced: all.some(({ isReplaced }) => isReplaced) };
 });
 
 /** Functions of other files that are looked for by their name. */
 const MOST_HANDED = 64;
 
 function factsIn(module: PyModule): ForwardFacts {
-  const isReplaced = setsForward(module.alone);
+  const isReplaced =
+    module.wordsSet('.forward').some(({ parent }) => parent && isTarget(parent)) ||
+    module.mentions(PUT_BY_TEXT);
   if (!mayHaveForward(module.text)) return { runs: [], hands: [], takes: [], isReplaced };
   const methods = functionsOf(module).filter(
     (each) => enclosingClass(each) !== undefined && runsInForward(module, each),
   );
   return { ...runsIn(module, methods), isReplaced };
 }
+
+/** `type(name, bases, {"forward": f})`, `dict(forward=f)`, `body["forward"] = f`, `setattr(net, "forward", f)`. */
+const PUT_BY_TEXT =
+  /["']forward["']\s*(?::|\]\s*=(?!=))|setattr_*\([^()]*["']forward["']|[({,]\s*forward\s*=\s*(?![=\d"']|None|True|False)/;
 
 /** What runs when an object is gone through. */
 export const ITERATED: ReadonlySet<string> = new Set(['__iter__', '__next__', '__getitem__', '__getitems__']);

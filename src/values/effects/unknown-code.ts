@@ -18,7 +18,7 @@ import { isUnbound } from '../../semantic/variables.js';
 import type { PyNode } from '../../syntax/node.js';
 import { Origins } from '../value/origins.js';
 import { isMethodOfLibraries } from '../value/plain.js';
-import { CALLED, callsInstance, differentiators, type Suspect } from './differentiators.js';
+import { CALLED, differentiators, type Suspect } from './differentiators.js';
 import { type Differentiator, differentiatorsIn } from './differentiators-in-file.js';
 import { putsOnObject, setsMade } from './foreign-layers.js';
 import { forwardFacts, ITERATED, iterationRuns, runsOnlyLayers } from './forward-index.js';
@@ -95,13 +95,14 @@ function differentiatesWhenCalled(
 
 /** Whether a function that differentiates is put on some object, where a layer may find it. */
 function putsSuspects(module: PyModule): boolean {
-  const isPut = (each: Differentiator) => !callsInstance(each) && isAnywhere(module, each.name, putsOnObject);
+  const isPut = ({ name }: Differentiator) => !CALLED.has(name) && isAnywhere(module, name, putsOnObject);
   return suspectAround(module, isPut) !== undefined;
 }
 
 /** A function that differentiates, and that a forward of the project may hold and run, or that may be one itself. */
 function heldByForward(module: PyModule): Suspect | undefined {
-  const some = suspectAround(module, (each) => !callsInstance(each));
+  const isFunction = ({ name }: Differentiator) => !CALLED.has(name);
+  const some = suspectAround(module, isFunction);
   if (some === undefined) return undefined;
   const facts = forwardFacts(module);
   if (facts === undefined) return unread(module);
@@ -110,7 +111,7 @@ function heldByForward(module: PyModule): Suspect | undefined {
   const found = suspectAround(
     module,
     (each) =>
-      !callsInstance(each) &&
+      isFunction(each) &&
       (mayTakeOut(takes, each.name, each.mayBeModule) ||
         ((isReplaced || runs.some((given) => mayTake(each.arity, given))) && isHandedOn(module, each))),
   );
@@ -165,7 +166,7 @@ const LOGGING_BASE = /(?:Handler|Filter|Formatter|Logger|LoggerAdapter)$/;
 
 /** A function that differentiates and is handed around, and that a dataset may hold and run. */
 function heldByIterated(module: PyModule): Suspect | undefined {
-  const some = suspectAround(module, (each) => !callsInstance(each));
+  const some = suspectAround(module, ({ name }) => !CALLED.has(name));
   if (some === undefined) return undefined;
   const facts = iterationRuns(module);
   if (facts === undefined) return unread(module);
@@ -173,7 +174,7 @@ function heldByIterated(module: PyModule): Suspect | undefined {
   return suspectAround(
     module,
     (each) =>
-      !callsInstance(each) && runs.some((given) => mayTake(each.arity, given)) && isHandedOn(module, each),
+      !CALLED.has(each.name) && runs.some((given) => mayTake(each.arity, given)) && isHandedOn(module, each),
   );
 }
 
@@ -221,7 +222,7 @@ export function functionTaking(module: PyModule, call: PyNode): Suspect | undefi
   return suspectAround(
     module,
     (each) =>
-      !callsInstance(each) &&
+      !CALLED.has(each.name) &&
       (mayTake(each.arity, given) || mayTake(each.arity, bound(given))) &&
       isHandedOn(module, each) &&
       (each.isValue || mayBeCalled(module, call, each.name)),

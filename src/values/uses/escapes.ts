@@ -309,10 +309,7 @@ export function keepsOwn(module: PyModule, method: PyNode): boolean {
 
 /** Where it keeps that. */
 export function ownEscapes(module: PyModule, method: PyNode): readonly Escape[] {
-  // A function that something else makes a method gets the object first.
-  const [first] = method.parameters?.named ?? [];
-  const self = selfName(method) ?? (first?.type === 'identifier' ? first.text : 'self');
-  const trace = new GradTrace(module, method, new Set([self]));
+  const trace = new GradTrace(module, method, new Set([selfName(method) ?? 'self']));
   return [...escapesOf(module, method, trace)].filter(isKept);
 }
 
