@@ -12,7 +12,8 @@ export const INTEGER_DTYPES: ReadonlySet<string> = new Set([
   ]),
 ]);
 
-const NUMPY_DTYPE = /^numpy\.(?:u?int|float|bool|complex|double|half|single)\w*$/;
+const NUMPY_DTYPE =
+  /^numpy\.(?:u?int(?:8|16|32|64|c|p|_)?|float(?:16|32|64|128|_)?|complex(?:64|128|_)?|bool_?|double|half|single)$/;
 
 /** A type of numbers: it holds nothing. */
 export function isDtype(path: string): boolean {

@@ -92,6 +92,18 @@ describe('the uses of a function in other files', () => {
     expect(usesIn(callers(25), 'penalty')).toEqual(['the many files that name `penalty`']);
   });
 
+  test('what no further file names is answered, however many were looked into before', () => {
+    const words = ['penalty', 'Meter', 'outer', 'read', 'total'];
+    const callers = words.flatMap((word) =>
+      Array.from({ length: 24 }, (_, at) => [`${word}${at}.py`, `${word}(1)\n`] as const),
+    );
+    const { around } = moduleIn({ 'losses.py': LOSSES, ...Object.fromEntries(callers) }, 'losses.py');
+    const asked = (word: string) => around.naming({ word, beside: [] }, () => true);
+    expect(words.map((word) => asked(word).unread !== undefined)).toEqual([false, false, false, false, true]);
+    expect(asked('nowhere')).toEqual({ modules: [], unread: undefined });
+    expect(asked('penalty').modules).toHaveLength(24);
+  });
+
   test('files that pass a name on by a star are seen through', () => {
     const found = usesIn(
       {

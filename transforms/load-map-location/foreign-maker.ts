@@ -1,12 +1,7 @@
 import { packageOf, row } from '../../src/library/library.js';
 import { WRAPS_MODULE } from '../../src/library/names.js';
 import { attributeValues } from '../../src/semantic/attributes.js';
-import {
-  calledDefinition,
-  classAround,
-  definitionBehind,
-  methodNamed,
-} from '../../src/semantic/definitions.js';
+import { calledDefinition, classAround, definitionBehind } from '../../src/semantic/definitions.js';
 import {
   boundElsewhere,
   type Elsewhere,
@@ -209,35 +204,7 @@ function ofDefinition({ module, node }: Elsewhere): Leads {
     return among(module, [...returnsOf(node), ...yielded]);
   }
   if (node.type !== 'class_definition') return among(module, [node.right]);
-  const foreign = lineageOf(module, node).imported.filter((path) => isForeign(module, path));
-  const isNetwork = !foreign.some((path) => AVERAGES.test(path)) && runsItself(module, node);
-  return foreign.length > 0 && !isNetwork ? 'foreign' : [];
-}
-
-/** By their names, others that load as they like: they stay out of it. */
-const AVERAGES = /(?:^|[._])ema(?![a-z])|EMA|Ema(?![a-z])|[Aa]verag|[Ss]hadow|SWA/;
-
-/** Whether methods of a class run the object as networks are run, or ask it for its parameters, and no class of the project gives it that. */
-function runsItself(module: PyModule, classNode: PyNode): boolean {
-  return module.atWithin('self', classNode).some((node) => {
-    const around = classAround(node);
-    if (around?.self !== node.text || around.classNode !== classNode) return false;
-    const { parent } = node;
-    const isRun = parent?.type === 'call' && parent.function === node && argumentsOf(parent).length > 0;
-    const asked = parent?.type === 'attribute' && parent.object === node ? parent.parent : undefined;
-    const isAsked = asked?.type === 'call' && /^(?:named_)?parameters$/.test(methodName(asked) ?? '');
-    const name = isAsked ? methodName(asked) : '__call__';
-    return (isRun || isAsked) && name !== undefined && !isOwn(module, classNode, name);
-  });
-}
-
-function isOwn(module: PyModule, classNode: PyNode, name: string): boolean {
-  return (
-    methodNamed(module, classNode, name) !== undefined ||
-    [{ module, node: classNode }, ...lineageOf(module, classNode).elsewhere].some((line) =>
-      line.module.scopeOf(line.node).has(name),
-    )
-  );
+  return lineageOf(module, node).imported.some((path) => isForeign(module, path)) ? 'foreign' : [];
 }
 
 function ofPath(module: PyModule, path: string): Leads {
